@@ -1,0 +1,7 @@
+"""What was learned: piecewise-linear functions as differences of max-affine functions."""
+
+from pldc.function.explain import Explanation, explain
+from pldc.function.max_affine import MaxAffine
+from pldc.function.pldc import PLDC, LocalModel
+
+__all__ = ["PLDC", "Explanation", "LocalModel", "MaxAffine", "explain"]

@@ -1,0 +1,118 @@
+"""Reading a prediction: the affine function that rules at a row, feature by feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pldc.function.max_affine import Array, IntArray, as_points
+from pldc.function.pldc import PLDC
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why each row has its prediction: prediction = intercept + Σ contributions, unless clipped.
+
+    Attributes
+    ----------
+    features : tuple of str
+        Names of the d features.
+    prediction : array of shape (n,)
+        What ``predict`` returns for the row.
+    intercept : array of shape (n,)
+        The local affine function at the reference point.
+    slopes : array of shape (n, d)
+        The local affine function's slope in each feature.
+    contributions : array of shape (n, d)
+        slope × (feature − reference), feature by feature.
+    pieces : int array of shape (n, 2)
+        The active piece of the plus and of the minus part.
+    clipped : bool array of shape (n,)
+        Whether the prediction was cut to the range of the training targets; the contributions of such a row
+        add up to the uncut value.
+    """
+
+    features: tuple[str, ...]
+    prediction: Array
+    intercept: Array
+    slopes: Array
+    contributions: Array
+    pieces: IntArray
+    clipped: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.prediction)
+
+    def to_dict(self, row: int = 0) -> dict[str, Any]:
+        """Return the explanation of one row as plain Python values."""
+        return {
+            "prediction": float(self.prediction[row]),
+            "intercept": float(self.intercept[row]),
+            "clipped": bool(self.clipped[row]),
+            "pieces": tuple(int(k) for k in self.pieces[row]),
+            "slopes": dict(zip(self.features, self.slopes[row].tolist(), strict=True)),
+            "contributions": dict(zip(self.features, self.contributions[row].tolist(), strict=True)),
+        }
+
+    def table(self, row: int = 0) -> str:
+        """Return a text table of one row, largest contributions first."""
+        width = max(9, *(len(name) for name in self.features))
+        order = np.argsort(-np.abs(self.contributions[row]), kind="stable")
+        lines = [f"{'feature':<{width}}  {'slope':>12}  {'contribution':>12}"]
+        lines += [
+            f"{self.features[k]:<{width}}  {self.slopes[row, k]:>12.5g}  {self.contributions[row, k]:>12.5g}"
+            for k in order
+        ]
+        lines.append(f"{'intercept':<{width}}  {'':>12}  {self.intercept[row]:>12.5g}")
+        note = "  (cut to the range of the training targets)" if self.clipped[row] else ""
+        lines.append(f"{'prediction':<{width}}  {'':>12}  {self.prediction[row]:>12.5g}{note}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        shown = [f"row {i}\n{self.table(i)}" for i in range(min(3, len(self)))]
+        if len(self) > 3:
+            shown.append(f"… and {len(self) - 3} more rows")
+        return "\n\n".join(shown)
+
+
+def explain(
+    function: PLDC,
+    X: ArrayLike,
+    reference: ArrayLike | None = None,
+    features: Sequence[str] | None = None,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+) -> Explanation:
+    """Explain the value of `function` at each row of `X` by its local affine function.
+
+    Parameters
+    ----------
+    function : PLDC
+    X : array of shape (n, d)
+    reference : array of shape (d,), optional
+        Where contributions are measured from; the origin if not given.
+    features : sequence of str, optional
+        Names; x0, x1, … if not given.
+    limits : (float, float)
+        Range the prediction is cut to.
+    """
+    points = as_points(X, function.n_features)
+    origin = np.zeros(function.n_features) if reference is None else np.asarray(reference, dtype=np.float64)
+    if origin.shape != (function.n_features,):
+        raise ValueError(f"reference must have shape ({function.n_features},), got {origin.shape}.")
+    names = tuple(f"x{k}" for k in range(function.n_features)) if features is None else tuple(map(str, features))
+    local = function.local(points)
+    value = function(points)
+    prediction = np.clip(value, *limits)
+    return Explanation(
+        features=names,
+        prediction=prediction,
+        intercept=local.intercept + local.slope @ origin,
+        slopes=local.slope,
+        contributions=local.slope * (points - origin),
+        pieces=np.column_stack([local.plus, local.minus]),
+        clipped=prediction != value,
+    )

@@ -1,0 +1,133 @@
+"""Max-affine functions: the convex half of everything that is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+# Numbers in one rows × pieces tile: 1 MiB of float64, so that a tile is reduced while it is still in cache.
+TILE = 1 << 17
+
+
+def frozen(values: ArrayLike, ndim: int, name: str) -> Array:
+    """Return `values` as a read-only, contiguous float64 array of `ndim` dimensions without NaN or infinity."""
+    array = np.array(values, dtype=np.float64, order="C")
+    if array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimension(s), got an array of shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite; it contains NaN or infinity.")
+    array.setflags(write=False)
+    return array
+
+
+def as_points(X: ArrayLike, n_features: int) -> Array:
+    """Return `X` as a float64 array of shape (rows, `n_features`)."""
+    points = np.asarray(X, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != n_features:
+        raise ValueError(
+            f"Expected points of shape (rows, {n_features}), got {points.shape}. "
+            "A single point x is passed as x[None, :]."
+        )
+    return points
+
+
+@dataclass(frozen=True, eq=False)
+class MaxAffine:
+    """The convex function x ↦ max_k ⟨slopes[k], x⟩ + offsets[k].
+
+    Parameters
+    ----------
+    slopes : array of shape (k, d)
+        One row a piece.
+    offsets : array of shape (k,)
+        The value of each piece at the origin.
+
+    Notes
+    -----
+    Both arrays are copied and made read-only. Evaluation walks over tiles of rows, so memory stays bounded
+    however many points are given; each tile is one BLAS product.
+
+    Examples
+    --------
+    >>> absolute = MaxAffine([[1.0], [-1.0]], [0.0, 0.0])
+    >>> absolute([[-3.0], [2.0]])
+    array([3., 2.])
+    """
+
+    slopes: Array
+    offsets: Array
+
+    def __post_init__(self) -> None:
+        slopes = frozen(self.slopes, 2, "slopes")
+        offsets = frozen(self.offsets, 1, "offsets")
+        if len(slopes) != len(offsets):
+            raise ValueError(f"{len(slopes)} slopes but {len(offsets)} offsets: every piece needs one of each.")
+        if len(slopes) == 0:
+            raise ValueError("A max-affine function needs at least one piece.")
+        object.__setattr__(self, "slopes", slopes)
+        object.__setattr__(self, "offsets", offsets)
+
+    @classmethod
+    def zero(cls, n_features: int) -> MaxAffine:
+        """Return the function that is zero everywhere."""
+        return cls(np.zeros((1, n_features)), np.zeros(1))
+
+    @property
+    def n_pieces(self) -> int:
+        """Number of affine pieces stored."""
+        return len(self.offsets)
+
+    @property
+    def n_features(self) -> int:
+        """Dimension of the domain."""
+        return int(self.slopes.shape[1])
+
+    def __call__(self, X: ArrayLike) -> Array:
+        """Evaluate at the rows of `X`."""
+        points = as_points(X, self.n_features)
+        out = np.empty(len(points))
+        for rows, tile in self._tiles(points):
+            tile.max(axis=1, out=out[rows])
+        return out
+
+    def active(self, X: ArrayLike) -> IntArray:
+        """Index of a piece that attains the maximum at each row of `X` (the first one, where several do)."""
+        points = as_points(X, self.n_features)
+        out = np.empty(len(points), dtype=np.intp)
+        for rows, tile in self._tiles(points):
+            tile.argmax(axis=1, out=out[rows])
+        return out
+
+    def gradient(self, X: ArrayLike) -> Array:
+        """Return a subgradient at each row of `X`: the slope of the active piece."""
+        return np.asarray(self.slopes[self.active(X)])
+
+    def _tiles(self, points: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield (rows, values of all pieces at these rows); a tile is overwritten by the next one."""
+        step = max(1, TILE // self.n_pieces)
+        buffer = np.empty((min(step, len(points)), self.n_pieces))
+        for start in range(0, len(points), step):
+            rows = slice(start, min(start + step, len(points)))
+            tile = buffer[: rows.stop - start]
+            np.matmul(points[rows], self.slopes.T, out=tile)
+            tile += self.offsets
+            yield rows, tile
+
+    def __eq__(self, other: Any) -> bool:
+        """Equal pieces in equal order (a sufficient condition for equal values)."""
+        if not isinstance(other, MaxAffine):
+            return NotImplemented
+        return np.array_equal(self.slopes, other.slopes) and np.array_equal(self.offsets, other.offsets)
+
+    def __hash__(self) -> int:
+        return hash((self.slopes.tobytes(), self.offsets.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"MaxAffine({self.n_pieces} pieces in {self.n_features} dimensions)"

@@ -1,0 +1,182 @@
+"""PLDC: a piecewise-linear function written as a difference of two max-affine functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pldc.function import algebra
+from pldc.function.max_affine import Array, IntArray, MaxAffine, as_points
+from pldc.function.prune import drop_dominated, prune_exact, prune_on
+from pldc.function.seminorm import Norm, bound_over_active_pairs, bound_over_all_pairs
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """The affine functions that rule at given points: f(x) = ⟨slope, x⟩ + intercept around each.
+
+    Attributes
+    ----------
+    plus, minus : int arrays of shape (n,)
+        The active piece of each part.
+    slope : array of shape (n, d)
+    intercept : array of shape (n,)
+        The value of the local affine function at the origin.
+    """
+
+    plus: IntArray
+    minus: IntArray
+    slope: Array
+    intercept: Array
+
+
+@dataclass(frozen=True)
+class PLDC:
+    """The function x ↦ plus(x) − minus(x), both parts max-affine. Every piecewise-linear function is one.
+
+    Supports ``f + g``, ``f - g``, ``-f``, ``c * f``, adding a number, ``f.maximum(g)``, ``f.minimum(g)`` and
+    ``f.compose(matrix, vector)``; all exact. Immutable.
+
+    Parameters
+    ----------
+    plus, minus : MaxAffine
+        The convex parts.
+
+    Examples
+    --------
+    >>> plus = MaxAffine([[1.0], [-1.0]], [0.0, 0.0])
+    >>> minus = MaxAffine([[2.0], [0.0]], [-2.0, 0.0])
+    >>> hat = PLDC(plus, minus)
+    >>> hat([[-1.0], [0.0], [1.0], [2.0]])
+    array([1., 0., 1., 0.])
+    """
+
+    plus: MaxAffine
+    minus: MaxAffine
+
+    def __post_init__(self) -> None:
+        algebra.same_domain(self.plus, self.minus)
+
+    @classmethod
+    def affine(cls, slope: ArrayLike, intercept: float = 0.0) -> PLDC:
+        """Return the affine function x ↦ ⟨slope, x⟩ + intercept."""
+        row = np.asarray(slope, dtype=np.float64)[None, :]
+        return cls(MaxAffine(row, np.array([intercept])), MaxAffine.zero(row.shape[1]))
+
+    @property
+    def n_features(self) -> int:
+        """Dimension of the domain."""
+        return self.plus.n_features
+
+    @property
+    def n_pieces(self) -> tuple[int, int]:
+        """Number of pieces of the plus and of the minus part."""
+        return self.plus.n_pieces, self.minus.n_pieces
+
+    def __call__(self, X: ArrayLike) -> Array:
+        """Evaluate at the rows of `X`."""
+        points = as_points(X, self.n_features)
+        return self.plus(points) - self.minus(points)
+
+    def gradient(self, X: ArrayLike) -> Array:
+        """Slope of the affine function that rules at each row of `X`, shape (n, d)."""
+        return self.local(X).slope
+
+    def local(self, X: ArrayLike) -> LocalModel:
+        """Return the active pieces, slope and intercept at each row of `X`."""
+        points = as_points(X, self.n_features)
+        k, l = self.plus.active(points), self.minus.active(points)
+        return LocalModel(
+            plus=k,
+            minus=l,
+            slope=self.plus.slopes[k] - self.minus.slopes[l],
+            intercept=self.plus.offsets[k] - self.minus.offsets[l],
+        )
+
+    def seminorm_bound(self, norm: Norm = "joint", active_pairs: bool = False) -> float:
+        """Upper bound on the DC seminorm, proved by this decomposition.
+
+        Parameters
+        ----------
+        norm : {"joint", "componentwise"}
+            joint: the supremum of ‖v₁‖₁ + ‖v₂‖₁ over subgradients (the paper's seminorm); componentwise: the
+            sum over coordinates of the supremum of |v₁ₖ| + |v₂ₖ|.
+        active_pairs : bool, default=False
+            False takes the largest slope of each part, at once. True counts only pairs of pieces that are
+            active together somewhere; tighter, and costs linear programs.
+        """
+        bound = bound_over_active_pairs if active_pairs else bound_over_all_pairs
+        return bound(self.plus, self.minus, norm)
+
+    def prune(self, X: ArrayLike | None = None, tol: float = 1e-9) -> PLDC:
+        """Drop pieces that are not needed.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), optional
+            Given: keep the pieces active at some row of X; values at these rows are unchanged, values
+            elsewhere may change. Not given: keep exactly the pieces that rise above the others somewhere in
+            space, found by linear programs; values are unchanged everywhere (to `tol` × the scale of f).
+        tol : float, default=1e-9
+            How far a piece must rise above the others to count, relative to the scale of the offsets.
+        """
+        if X is not None:
+            points = as_points(X, self.n_features)
+            if len(points) == 0:
+                raise ValueError("prune(X) needs at least one row: no piece is active on an empty X.")
+            return PLDC(prune_on(self.plus, points), prune_on(self.minus, points))
+        return PLDC(prune_exact(self.plus, tol), prune_exact(self.minus, tol))
+
+    def drop_dominated(self) -> PLDC:
+        """Drop pieces that lie below another piece of equal slope: no LP, values unchanged everywhere."""
+        return PLDC(drop_dominated(self.plus), drop_dominated(self.minus))
+
+    def compose(self, matrix: ArrayLike, vector: ArrayLike | None = None) -> PLDC:
+        """Return x ↦ f(matrix @ x + vector)."""
+        return PLDC(
+            algebra.compose(self.plus, matrix, vector),
+            algebra.compose(self.minus, matrix, vector),
+        )
+
+    def maximum(self, other: PLDC) -> PLDC:
+        """Pointwise maximum: max(f₁ − f₂, g₁ − g₂) = max(f₁ + g₂, g₁ + f₂) − (f₂ + g₂)."""
+        up = algebra.maximum(algebra.add(self.plus, other.minus), algebra.add(other.plus, self.minus))
+        return PLDC(up, algebra.add(self.minus, other.minus))
+
+    def minimum(self, other: PLDC) -> PLDC:
+        """Pointwise minimum."""
+        return -((-self).maximum(-other))
+
+    def __neg__(self) -> PLDC:
+        return PLDC(self.minus, self.plus)
+
+    def __add__(self, other: Any) -> PLDC:
+        if isinstance(other, PLDC):
+            return PLDC(algebra.add(self.plus, other.plus), algebra.add(self.minus, other.minus))
+        if isinstance(other, Real):
+            return PLDC(algebra.shift(self.plus, float(other)), self.minus)
+        return NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> PLDC:
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> PLDC:
+        return (-self) + other
+
+    def __mul__(self, factor: Any) -> PLDC:
+        if not isinstance(factor, Real):
+            return NotImplemented
+        size = abs(float(factor))
+        scaled = PLDC(algebra.scale(self.plus, size), algebra.scale(self.minus, size))
+        return scaled if float(factor) >= 0 else -scaled
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"PLDC({self.plus.n_pieces} − {self.minus.n_pieces} pieces in {self.n_features} dimensions)"

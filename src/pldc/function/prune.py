@@ -1,0 +1,87 @@
+"""Dropping pieces that are never needed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pldc.function.linear_programs import deepest_point
+from pldc.function.max_affine import Array, MaxAffine
+
+
+def drop_dominated(f: MaxAffine) -> MaxAffine:
+    """Keep, of all pieces with the same slope, the highest one. Values are unchanged everywhere; no LP."""
+    # np.unique tells 0.0 and -0.0 apart in no case: adding 0.0 turns -0.0 into 0.0 for the comparison.
+    _, group = np.unique(f.slopes + 0.0, axis=0, return_inverse=True)
+    order = np.lexsort((np.arange(f.n_pieces), -f.offsets, group.ravel()))
+    first = np.unique(group.ravel()[order], return_index=True)[1]
+    return _take(f, np.sort(order[first]))
+
+
+def prune_on(f: MaxAffine, X: ArrayLike) -> MaxAffine:
+    """Keep the pieces that are active at some row of `X`. Values at these rows are unchanged."""
+    return _take(f, np.unique(f.active(X)))
+
+
+def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
+    """Keep a piece if and only if it rises above all others somewhere, by more than `tol` × the scale of f.
+
+    Notes
+    -----
+    Redundancy removal after Clarkson: a piece is tested by one LP against the pieces already known to be
+    needed, never against all of them, so the cost follows the number of pieces that stay.
+    """
+    if not tol >= 0:
+        raise ValueError(f"tol must be ≥ 0, got {tol}.")
+    f = drop_dominated(f)
+    if f.n_pieces == 1:
+        return f
+    S, t, scale = _normalised(f)
+    needed: list[int] = []
+    for j in _likely_needed(f):
+        if _rises_above(S, t, j, needed, tol)[0]:
+            needed.append(j)
+    waiting = [j for j in range(f.n_pieces) if j not in set(needed)]
+    while waiting:
+        j = waiting[-1]
+        rises, x = _rises_above(S, t, j, needed, tol)
+        if not rises:
+            waiting.pop()
+            continue
+        # The highest piece at x is not in `needed` (j beats all of those there), so each round adds one.
+        values = S @ x + t
+        values[needed] = -np.inf
+        winner = int(values.argmax())
+        needed.append(winner)
+        waiting.remove(winner)
+    # A piece that entered on a tie, or before its rivals, may have become redundant: test each once more.
+    for j in list(needed):
+        rest = [i for i in needed if i != j]
+        if rest and not _rises_above(S, t, j, rest, tol)[0]:
+            needed = rest
+    return _take(f, np.sort(np.array(needed)))
+
+
+def _normalised(f: MaxAffine) -> tuple[Array, Array, float]:
+    """Slopes and offsets recentred and divided by one scale: the same pieces are needed, numbers of order one."""
+    S = f.slopes - f.slopes.mean(axis=0)
+    t = f.offsets - f.offsets.mean()
+    size = np.abs(S).max()
+    S = S / size if size > 0 else S
+    scale = np.abs(t).max()
+    return S, t / scale if scale > 0 else t, float(scale)
+
+
+def _likely_needed(f: MaxAffine) -> list[int]:
+    """Pieces that are highest far out along some slope direction: good first guesses, nothing more."""
+    directions = f.slopes - f.slopes.mean(axis=0)
+    return [int(j) for j in np.unique((directions @ directions.T).argmax(axis=1))]
+
+
+def _rises_above(S: Array, t: Array, j: int, others: list[int], tol: float) -> tuple[bool, Array]:
+    height, x = deepest_point(S[j] - S[others], t[j] - t[others])
+    return height > tol, x
+
+
+def _take(f: MaxAffine, index: Array) -> MaxAffine:
+    return MaxAffine(f.slopes[index], f.offsets[index])

@@ -1,0 +1,186 @@
+"""How far an iterate is from the optimum, proved from the data alone.
+
+Upper bound: the objective of a feasible point made from the iterate (`repair`).
+Lower bound: the value of a feasible point of the dual made from its multipliers (`lower_bound`). The dual is
+
+    max  −Σ_o (w_o ℓ)*(ω_o) − ω_o y_o
+    s.t. div μ_p = s_p ω,   dual norm of (h_p) ≤ λ,   and, with a free linear term, Xᵀω = 0,
+
+over flows μ_p ≥ 0 on ordered pairs, where (div μ)_i = Σ_j μ_ji − μ_ij, h_pj = Σ_i μ_pji (x_i − x_j), and ω at a point
+is the sum of ω_o over its observations. A monotone feature forgives the sign of h (and of Xᵀω) that it excludes.
+
+Neither bound believes the solver; both hold for any iterate, up to rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+from pldc.function.max_affine import Array
+from pldc.problem.program import Problem, Solution
+from pldc.problem.repair import repair
+
+# The gap is relative to the objective, but never to less than this share of the loss of the best constant: an
+# objective of zero (a target that is exactly constant, or exactly linear beside a free linear term) has no relative gap.
+FLOOR = 1e-9
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Proof of near-optimality: lower ≤ optimum ≤ upper.
+
+    Attributes
+    ----------
+    upper : float
+        Objective of `solution`, which satisfies every constraint.
+    lower : float
+        No function of the class has an objective below this.
+    gap : float
+        (upper − lower) / max(upper, lower), with a floor for an objective of zero.
+    solution : Solution
+        The feasible point that attains `upper`.
+    """
+
+    upper: float
+    lower: float
+    gap: float
+    solution: Solution = field(repr=False, compare=False)
+
+
+def certify(problem: Problem, solution: Solution) -> Certificate:
+    """Bound the optimum of `problem` from both sides, starting from any iterate."""
+    feasible = repair(problem, solution)
+    upper = problem.objective(feasible)
+    lower = min(lower_bound(problem, solution.multipliers), upper)
+    return Certificate(upper, lower, relative_gap(problem, upper, lower), replace(feasible, multipliers=solution.multipliers))
+
+
+def relative_gap(problem: Problem, upper: float, lower: float) -> float:
+    """(upper − lower) / objective."""
+    scale = max(abs(upper), abs(lower), FLOOR * problem.null_risk)
+    return (upper - lower) / scale if scale > 0 else 0.0
+
+
+def lower_bound(problem: Problem, multipliers: Any) -> float:
+    """Value of a dual feasible point made from approximate multipliers; zero if there are none."""
+    if multipliers is None:
+        return 0.0
+    X = problem.X
+    flows = [clean(mu) for mu in multipliers]
+    out = [np.asarray(mu.sum(axis=1)).ravel() for mu in flows]
+    div = np.array([np.asarray(mu.sum(axis=0)).ravel() - o for mu, o in zip(flows, out, strict=True)])
+    h = np.array([mu @ X - o[:, None] * X for mu, o in zip(flows, out, strict=True)])
+    omega = orthogonal_to_linear(problem, (problem.signs[:, None] * div).mean(axis=0))
+    for p, sign in enumerate(problem.signs):
+        h[p] += route(X, sign * omega - div[p])
+    norm = problem.penalty.dual(excess(h, problem.slope_sign))
+    return dual_value(problem, omega, norm)
+
+
+def clean(mu: Any) -> Any:
+    """Clip multipliers to μ ≥ 0; what is not a number becomes zero."""
+    if isinstance(mu, np.ndarray):
+        return np.nan_to_num(np.maximum(mu, 0.0), nan=0.0, posinf=0.0)
+    mu = mu.copy()
+    mu.data = clean(mu.data)
+    return mu
+
+
+def orthogonal_to_linear(problem: Problem, omega: Array) -> Array:
+    """The nearest ω with Σω = 0 and, beside a free linear term, Xᵀω = 0 (or of the sign a monotone feature allows)."""
+    omega = omega - omega.mean()
+    if not problem.linear:
+        return omega
+    Xc = problem.X - problem.X.mean(axis=0)
+    # ω' = ω + X ν, and ν_k ≠ 0 only pushes (Xᵀω)_k towards the side that c_k's sign constraint allows.
+    lower = np.where(problem.monotone > 0, 0.0, -np.inf)
+    upper = np.where(problem.monotone < 0, 0.0, np.inf)
+    if problem.monotone.any():
+        nu = lsq_linear(Xc, -omega, bounds=(lower, upper), method="bvls", tol=1e-15).x
+    else:
+        nu = np.linalg.lstsq(Xc, -omega, rcond=None)[0]
+    return omega + Xc @ nu
+
+
+def route(X: Array, demand: Array) -> Array:
+    """Change in h when a flow μ_ji = r⁻_j r⁺_i / Σr⁺ is added, whose divergence is `demand` (which sums to zero)."""
+    plus, minus = np.maximum(demand, 0.0), np.maximum(-demand, 0.0)
+    total = plus.sum()
+    if not total > 0:
+        return np.zeros_like(X)
+    return minus[:, None] * (plus @ X / total - X)
+
+
+def excess(h: Array, slope_sign: Array) -> Array:
+    """|h|, less what a sign constraint on the slope forgives: with g ≥ 0 only h < 0 lowers ⟨h, g⟩."""
+    return np.where(slope_sign == 0, np.abs(h), np.maximum(-slope_sign * h, 0.0))
+
+
+def dual_value(problem: Problem, omega: Array, norm: float) -> float:
+    """Best value of the dual on the ray t · ω, t ≤ λ / norm."""
+    loss, w = problem.loss, problem.weight
+    largest = min(1.0, _ratio(problem.lam, norm), room_in_box(problem, omega, problem.node_weight))
+    share = split(problem, largest * omega)
+    # On this fixed split the value along s · share is −ε s² Σ share²/(2w) − s Σ share y, a parabola.
+    bend = loss.softness * float((share**2 / w) @ np.ones_like(w))
+    push = -float(share @ problem.y)
+    s_max = min(_ratio(problem.lam, largest * norm), room_in_box(problem, share, w))
+    s_best = min(s_max, _ratio(push, bend)) if push > 0 else 0.0
+
+    def value(s: float) -> float:
+        return s * push - 0.5 * bend * s**2
+
+    candidates = [0.0]
+    if np.isfinite(s_best):
+        candidates.append(value(s_best))
+    if s_max >= 1.0:
+        candidates.append(value(1.0))
+    return max(candidates)
+
+
+def room_in_box(problem: Problem, omega: Array, weight: Array) -> float:
+    """Largest t with −down ≤ t ω / weight ≤ up."""
+    loss = problem.loss
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        limit = np.where(omega > 0, loss.up * weight / omega, np.where(omega < 0, -loss.down * weight / omega, np.inf))
+    return float(limit.min())
+
+
+def split(problem: Problem, omega: Array) -> Array:
+    """Distribute ω of each point over its observations: the best way, ω_o = w_o ℓ'(f − y_o) for one common f.
+
+    The common f is found by bisection; between the last two values the shares are interpolated, which keeps each
+    in its box and their sum exact whatever the accuracy of f.
+    """
+    node, w, y, loss = problem.node, problem.weight, problem.y, problem.loss
+    if len(y) == len(problem.X):
+        return omega[node]
+    rank = np.lexsort((y, node))
+    starts = np.searchsorted(node[rank], np.arange(len(problem.X)))
+    ends = np.append(starts[1:], len(y)) - 1
+    mean = omega / problem.node_weight
+    margin = np.ptp(y) + np.abs(y).max() + np.finfo(float).tiny + loss.softness * np.abs(mean)
+    lo, hi = y[rank][starts] - margin, y[rank][ends] + margin
+
+    def share(f: Array) -> Array:
+        return w * loss.derivative(f[node] - y)
+
+    for _ in range(80):
+        mid = 0.5 * (lo + hi)
+        low = problem.at_nodes(share(mid)) < omega
+        lo, hi = np.where(low, mid, lo), np.where(low, hi, mid)
+    at_lo, at_hi = share(lo), share(hi)
+    sum_lo, sum_hi = problem.at_nodes(at_lo), problem.at_nodes(at_hi)
+    spread = sum_hi - sum_lo
+    part = np.clip(np.where(spread > 0, (omega - sum_lo) / np.where(spread > 0, spread, 1.0), 0.0), 0.0, 1.0)[node]
+    shares = (1 - part) * at_lo + part * at_hi
+    # Rounding may leave the sum off by an ulp; all observations of the point share it.
+    return shares + w / problem.node_weight[node] * (omega - problem.at_nodes(shares))[node]
+
+
+def _ratio(a: float, b: float) -> float:
+    return a / b if b > 0 else np.inf

@@ -1,0 +1,133 @@
+"""The DC seminorms as functions of the slopes of all parts at all points.
+
+Slopes have shape (P, n, d): part, point, feature. A penalty bounds, at every point j, sums of |slope|:
+
+    joint          Σ_p Σ_k |g_pjk| ≤ L        for all j,        penalty L
+    componentwise  Σ_p |g_pjk|     ≤ L_k      for all j and k,  penalty Σ_k L_k
+
+Both are written with `rows`: the (n, q) sums, q = 1 or d, whose columns each have one bound.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from pldc.function.max_affine import Array
+
+
+class Penalty(ABC):
+    """A seminorm of the slopes."""
+
+    name: str
+
+    @abstractmethod
+    def n_bounds(self, n_features: int) -> int:
+        """q: how many bounds L there are."""
+
+    @abstractmethod
+    def rows(self, sizes: Array) -> Array:
+        """Sum nonnegative sizes (P, n, d) into the left-hand sides (n, q) of the bounds."""
+
+    @abstractmethod
+    def dual(self, sizes: Array) -> float:
+        """Dual norm of a slope-shaped array with absolute values `sizes`."""
+
+    @abstractmethod
+    def prox(self, v: Array, step: float) -> Array:
+        """argmin_g step · penalty(g) + ‖g − v‖² / 2."""
+
+    def bounds(self, slopes: Array) -> Array:
+        """L: the smallest bounds (q,) that hold."""
+        return np.asarray(self.rows(np.abs(slopes)).max(axis=0))
+
+    def value(self, slopes: Array) -> float:
+        """The seminorm."""
+        return float(self.bounds(slopes).sum())
+
+
+@dataclass(frozen=True)
+class Joint(Penalty):
+    """max_j Σ_p ‖g_pj‖₁: the paper's seminorm."""
+
+    name = "joint"
+
+    def n_bounds(self, n_features: int) -> int:
+        """One bound."""
+        return 1
+
+    def rows(self, sizes: Array) -> Array:
+        """Sum over parts and features."""
+        return np.asarray(sizes.sum(axis=(0, 2))[:, None])
+
+    def dual(self, sizes: Array) -> float:
+        """Σ_j max_{p,k} |h_pjk|."""
+        return float(sizes.max(axis=(0, 2)).sum())
+
+    def prox(self, v: Array, step: float) -> Array:
+        """Project every point's slopes onto one ℓ₁ ball, whose radius pays for itself."""
+        P, n, d = v.shape
+        groups = v.transpose(1, 0, 2).reshape(1, n, P * d)
+        return prox_of_groups(groups, step).reshape(n, P, d).transpose(1, 0, 2)
+
+
+@dataclass(frozen=True)
+class Componentwise(Penalty):
+    """Σ_k max_j Σ_p |g_pjk|: one bound a feature (the paper's appendix)."""
+
+    name = "componentwise"
+
+    def n_bounds(self, n_features: int) -> int:
+        """One bound a feature."""
+        return n_features
+
+    def rows(self, sizes: Array) -> Array:
+        """Sum over parts."""
+        return np.asarray(sizes.sum(axis=0))
+
+    def dual(self, sizes: Array) -> float:
+        """max_k Σ_j max_p |h_pjk|."""
+        return float(sizes.max(axis=0).sum(axis=0).max())
+
+    def prox(self, v: Array, step: float) -> Array:
+        """The joint prox, feature by feature."""
+        return prox_of_groups(v.transpose(2, 1, 0), step).transpose(2, 1, 0)
+
+
+def prox_of_groups(v: Array, step: float) -> Array:
+    """argmin step · Σ_r max_j ‖g_rj‖₁ + ‖g − v‖² / 2 for `v` of shape (r, j, g), r separate problems.
+
+    Given the radius L, group j is projected onto the ℓ₁ ball: soft-thresholded by
+    τ_j(L) = max(0, max_m (C_jm − L) / m), C_jm the sum of its m largest sizes. The radius solves
+    Σ_j τ_j(L) = step: convex and decreasing in L, so Newton's method from L = 0 climbs to the root.
+    """
+    sizes = np.abs(v)
+    C = np.cumsum(-np.sort(-sizes, axis=-1), axis=-1)
+    m = np.arange(1, v.shape[-1] + 1)
+    L = np.zeros(v.shape[0])
+    for _ in range(100):
+        heights = (C - L[:, None, None]) / m
+        best = heights.argmax(axis=-1)
+        tau = np.maximum(np.take_along_axis(heights, best[..., None], axis=-1)[..., 0], 0.0)
+        slope = np.where(tau > 0, 1.0 / m[best], 0.0).sum(axis=1)
+        excess = tau.sum(axis=1) - step
+        move = np.where((excess > 0) & (slope > 0), excess / np.maximum(slope, 1e-300), 0.0)
+        L = L + move
+        if not (move > 4 * np.finfo(float).eps * L).any():
+            break
+    # Where even L = 0 costs less than `step`, the threshold is the largest size and the group vanishes.
+    return np.asarray(np.sign(v) * np.maximum(sizes - tau[..., None], 0.0))
+
+
+PENALTIES = ("joint", "componentwise")
+
+
+def make_penalty(name: str) -> Penalty:
+    """Return the penalty called `name`."""
+    if name == "joint":
+        return Joint()
+    if name == "componentwise":
+        return Componentwise()
+    raise ValueError(f"penalty must be one of {PENALTIES}, got {name!r}.")

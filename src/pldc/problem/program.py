@@ -1,0 +1,192 @@
+"""The convex program that every fit solves, and what an answer to it looks like.
+
+    min   Σ_o w_o ℓ(f(x_o) − y_o) + λ · penalty(slopes),       f = Σ_p s_p φ_p + ⟨c, ·⟩
+    s.t.  φ_pi − φ_pj ≥ ⟨g_pj, x_i − x_j⟩                      for every part p and all points i, j
+
+over the values φ_p and slopes g_p of each convex part at the n distinct points. The signs s are (+1, −1) for a
+difference of convex functions, +1 for a convex and −1 for a concave one. The linear term c is there only if it is
+free; a monotone feature k asks s_p g_pjk and c_k to have its sign.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pldc.function.algebra import tilt
+from pldc.function.max_affine import Array, IntArray, MaxAffine
+from pldc.function.pldc import PLDC
+from pldc.problem.losses import Loss
+from pldc.problem.penalties import Penalty
+
+SHAPES: dict[str, tuple[float, ...]] = {"dc": (1.0, -1.0), "convex": (1.0,), "concave": (-1.0,)}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An iterate of the program, good or bad.
+
+    Attributes
+    ----------
+    values : array of shape (P, n)
+        φ_p at the points.
+    slopes : array of shape (P, n, d)
+    linear : array of shape (d,)
+        c, zero unless the linear term is free.
+    multipliers : P arrays (or scipy.sparse arrays) of shape (n, n), or None
+        Entry [j, i] belongs to φ_i − φ_j ≥ ⟨g_j, x_i − x_j⟩.
+    status : str
+        What happened, for a person to read; "optimal" when the asked gap was certified.
+    iterations : int
+    history : list of dict
+        One row of diagnostics an iteration.
+    """
+
+    values: Array
+    slopes: Array
+    linear: Array
+    multipliers: Any = None
+    status: str = "unsolved"
+    iterations: int = 0
+    history: list[dict[str, float]] = field(default_factory=list, repr=False)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One instance of the program. Build it with :meth:`from_data`; nothing in it is ever changed.
+
+    Attributes
+    ----------
+    X : array of shape (n, d)
+        The distinct points.
+    y, weight : arrays of shape (m,)
+        The observations; weights are positive and sum to one.
+    node : int array of shape (m,)
+        The point each observation belongs to: observations at one place share its value.
+    loss, penalty, lam
+        The objective.
+    shape : {"dc", "convex", "concave"}
+    monotone : int array of shape (d,)
+        −1, 0 or 1 for each feature.
+    linear : bool
+        Whether a linear term is free of charge.
+    """
+
+    X: Array
+    y: Array
+    weight: Array
+    node: IntArray
+    loss: Loss
+    penalty: Penalty
+    lam: float
+    shape: str
+    monotone: IntArray
+    linear: bool
+
+    @classmethod
+    def from_data(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        loss: Loss,
+        penalty: Penalty,
+        lam: float,
+        weight: ArrayLike | None = None,
+        shape: str = "dc",
+        monotone: ArrayLike | None = None,
+        linear: bool = False,
+    ) -> Problem:
+        """Check the data, drop observations of weight zero, and merge equal rows of X into one point."""
+        X = np.asarray(X, dtype=np.float64)
+        y = np.asarray(y, dtype=np.float64)
+        if X.ndim != 2 or y.shape != (len(X),) or len(y) == 0:
+            raise ValueError(f"X must be (n, d) and y (n,) with n ≥ 1, got shapes {X.shape} and {y.shape}.")
+        if not (np.isfinite(X).all() and np.isfinite(y).all()):
+            raise ValueError("X and y must be finite.")
+        if not (lam > 0 and np.isfinite(lam)):
+            raise ValueError(f"lam must be a positive finite number, got {lam!r}.")
+        if shape not in SHAPES:
+            raise ValueError(f"shape must be one of {tuple(SHAPES)}, got {shape!r}.")
+        signs = np.zeros(X.shape[1], dtype=int) if monotone is None else np.asarray(monotone)
+        if signs.shape != (X.shape[1],) or not np.isin(signs, (-1, 0, 1)).all():
+            raise ValueError(f"monotone must hold −1, 0 or 1 for each of {X.shape[1]} features, got {monotone!r}.")
+        w = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
+        if w.shape != y.shape or not (np.isfinite(w).all() and (w >= 0).all()):
+            raise ValueError("weight must hold one finite number ≥ 0 for each row.")
+        if not (w > 0).any():
+            raise ValueError("All weights are zero: there is nothing to fit.")
+        X, y, w = X[w > 0], y[w > 0], w[w > 0]
+        w = w / w.max()
+        points, node = np.unique(X + 0.0, axis=0, return_inverse=True)
+        return cls(
+            X=points,
+            y=y,
+            weight=w / w.sum(),
+            node=node.ravel(),
+            loss=loss,
+            penalty=penalty,
+            lam=float(lam),
+            shape=shape,
+            monotone=signs.astype(np.intp),
+            linear=bool(linear),
+        )
+
+    @property
+    def signs(self) -> Array:
+        """s_p: the sign with which each part enters f."""
+        return np.array(SHAPES[self.shape])
+
+    @cached_property
+    def node_weight(self) -> Array:
+        """Total weight of the observations at each point."""
+        return self.at_nodes(self.weight)
+
+    @cached_property
+    def slope_sign(self) -> Array:
+        """(P, 1, d): the sign that monotonicity asks of the slopes of each part, 0 where it asks nothing."""
+        return self.signs[:, None, None] * self.monotone
+
+    @cached_property
+    def null_fit(self) -> float:
+        """The best constant, by bisection on the derivative of the loss."""
+        lo, hi = float(self.y.min()), float(self.y.max())
+        for _ in range(100):
+            mid = 0.5 * lo + 0.5 * hi
+            rising = float(self.weight @ self.loss.derivative(mid - self.y)) >= 0
+            lo, hi = (lo, mid) if rising else (mid, hi)
+        return min(lo, hi, key=lambda c: float(self.weight @ self.loss.value(c - self.y)))
+
+    @cached_property
+    def null_risk(self) -> float:
+        """The loss of the best constant: the natural scale of the objective."""
+        return float(self.weight @ self.loss.value(self.null_fit - self.y))
+
+    def at_nodes(self, observed: Array) -> Array:
+        """Sum a quantity of the observations over those at each point."""
+        return np.bincount(self.node, weights=observed, minlength=len(self.X))
+
+    def fit(self, values: Array, linear: Array) -> Array:
+        """f at the points."""
+        return np.asarray(self.signs @ values + self.X @ linear)
+
+    def risk(self, fit: Array) -> float:
+        """Weighted mean loss of the values `fit` at the points."""
+        return float(self.weight @ self.loss.value(fit[self.node] - self.y))
+
+    def objective(self, solution: Solution) -> float:
+        """Loss + λ · penalty. Meaningful when the solution satisfies the constraints."""
+        fit = self.fit(solution.values, solution.linear)
+        return self.risk(fit) + self.lam * self.penalty.value(solution.slopes)
+
+    def function(self, solution: Solution) -> PLDC:
+        """f̂(x) = Σ_p s_p max_j [φ_pj + ⟨g_pj, x − x_j⟩] + ⟨c, x⟩."""
+        zero = MaxAffine.zero(self.X.shape[1])
+        parts = {1.0: zero, -1.0: zero}
+        for sign, phi, g in zip(self.signs, solution.values, solution.slopes, strict=True):
+            parts[sign] = MaxAffine(g, phi - (g * self.X).sum(axis=1))
+        return PLDC(tilt(parts[1.0], solution.linear), parts[-1.0])

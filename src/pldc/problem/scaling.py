@@ -1,0 +1,77 @@
+"""The same program in numbers of order one, and the way back.
+
+Writing x = m + σ x', y = b + τ y' and f(x) = b + τ f'(x'), slopes scale by τ/σ and the loss by τ² (τ where it is
+homogeneous of degree one), so
+
+    loss + λ · penalty = τ^k (loss' + λ' · penalty'),        λ' = λ τ^(1−k) / σ,
+
+with one σ for all features: solutions correspond exactly, whatever the penalty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pldc.function.max_affine import Array
+from pldc.problem.program import Problem, Solution
+
+LARGEST = 1e300
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """x = shift + size · x', y = y_shift + y_size · y'."""
+
+    shift: Array
+    size: float
+    y_shift: float
+    y_size: float
+
+    def restore(self, problem: Problem, solution: Solution) -> Solution:
+        """Return the solution of the original `problem` that corresponds to one in scaled numbers."""
+        slope = self.y_size / self.size
+        linear = slope * solution.linear
+        values = self.y_size * solution.values
+        values[0] += problem.signs[0] * (self.y_shift - float(linear @ self.shift))
+        return replace(solution, values=values, slopes=slope * solution.slopes, linear=linear)
+
+
+def normalise(problem: Problem) -> tuple[Problem, Scaling]:
+    """Return `problem` in numbers of order one, and the scaling that undoes it.
+
+    Multipliers are left in scaled numbers by `restore`: see `multiplier_unit`.
+    """
+    X, y, loss = problem.X, problem.y, problem.loss
+    shift = _middle(X)
+    y_shift = float(_middle(y[:, None])[0])
+    size = _size(X - shift)
+    y_size = _size(y - y_shift)
+    power = degree(problem)
+    lam = (problem.lam / size) * y_size ** (1 - power)
+    unit = y_size ** (power - 1)
+    scaled = replace(
+        problem,
+        X=(X - shift) / size,
+        y=(y - y_shift) / y_size,
+        lam=float(np.clip(lam, 1.0 / LARGEST, LARGEST)),
+        loss=replace(loss, down=loss.down / unit, up=loss.up / unit),
+    )
+    return scaled, Scaling(shift, size, y_shift, y_size)
+
+
+def degree(problem: Problem) -> int:
+    """Degree of the loss in y: 2 with a quadratic part, else 1."""
+    return 2 if problem.loss.softness > 0 else 1
+
+
+def _middle(a: Array) -> Array:
+    """Midrange of each column: no sum, so no overflow."""
+    return 0.5 * a.min(axis=0) + 0.5 * a.max(axis=0)
+
+
+def _size(a: Array) -> float:
+    """Root mean square, computed relative to the largest entry; 1 if all entries are zero."""
+    largest = float(np.abs(a).max(initial=0.0))
+    return largest * float(np.sqrt(np.mean((a / largest) ** 2))) if largest > 0 else 1.0

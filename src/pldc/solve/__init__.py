@@ -1,0 +1,5 @@
+"""How the program is answered: one algorithm a file."""
+
+from pldc.solve.exact import ExactSolver
+
+__all__ = ["ExactSolver"]

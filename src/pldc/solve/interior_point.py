@@ -1,0 +1,270 @@
+"""Structured primal-dual interior point for the program, on all pairs of points.
+
+Every inequality has a slack s and a multiplier z, both positive; Newton steps drive all products s·z to zero together
+with the residuals of the optimality conditions. There are seven kinds:
+
+    PAIR   φ_i − φ_j − ⟨g_j, x_i − x_j⟩      PLUS, MINUS  g⁺, g⁻      NORM  L − rows(g⁺ + g⁻)      SIGN  ±c
+    OVER, UNDER   e⁺ and e⁻, whose multipliers are the room w·up − ω and ω + w·down in the dual box of the loss:
+                  f − y = ε ω / w + e⁺ − e⁻  (see `problem.losses`; the squared loss has no box and no such rows)
+
+Directions follow Mehrotra: a predictor, then a corrector that aims at a centre chosen by how far the predictor could go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pldc.function.max_affine import Array
+from pldc.problem.program import Problem, Solution
+from pldc.solve.newton import Newton, Pairs, Variables
+from pldc.solve.workers import Workers
+
+PAIR, PLUS, MINUS, NORM, SIGN, OVER, UNDER = range(7)
+TO_BOUNDARY = 0.995
+CORRECTORS = 2
+LONGER = 1.1
+SHORTEST_STEP = 1e-10
+
+
+class InteriorPoint:
+    """Iterates of the interior point for one problem. Iterate over it; it ends when no step is possible.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its numbers should be of order one.
+    workers : Workers
+        Threads for the elimination.
+    """
+
+    def __init__(self, problem: Problem, workers: Workers):
+        self.problem, self.workers = problem, workers
+        self.pairs = Pairs(problem.X)
+        self.boxed = bool(np.isfinite(problem.loss.up))
+        self._start()
+
+    def __iter__(self) -> Iterator[Solution]:
+        yield self.solution()
+        while self.step():
+            yield self.solution()
+
+    def solution(self) -> Solution:
+        """Return the current iterate."""
+        x = self.x
+        return Solution(values=x.phi, slopes=x.gp - x.gm, linear=x.c, multipliers=self.z[PAIR])
+
+    def _start(self) -> None:
+        """Start at a paraboloid in every part, strictly inside all constraints, on the central path of a large μ."""
+        problem = self.problem
+        X, sign, loss = problem.X, problem.slope_sign, problem.loss
+        P, (n, d) = len(problem.signs), X.shape
+        width = np.ptp(X, axis=0)
+        spread = max(float(np.abs(X - X.mean(axis=0)).sum(axis=1).mean()), 1e-12)
+        steepness = max(float(np.std(problem.y)), 1e-12) / spread
+        corner = np.where(sign > 0, X.min(axis=0) - 0.1 * width, X.max(axis=0) + 0.1 * width)
+        z = np.where(sign == 0, X.mean(axis=0), corner)
+        phi = 0.5 * steepness * ((X - z) ** 2).sum(axis=2)
+        slope = steepness * (X - z)
+        margin = 0.1 * steepness * spread
+        self.free_plus, self.free_minus = np.broadcast_to(sign >= 0, slope.shape), np.broadcast_to(sign <= 0, slope.shape)
+        gp = np.where(self.free_plus, np.maximum(slope, 0.0) + margin, 0.0)
+        gm = np.where(self.free_minus, np.maximum(-slope, 0.0) + margin, 0.0)
+        # A signed slope has no opposite side to balance the margin: the values tilt with it.
+        phi += np.einsum("pjk,jk->pj", np.where(sign == 0, 0.0, sign * margin) * np.ones_like(slope), X)
+        c = 0.1 * steepness * problem.monotone * problem.linear
+        rows = problem.penalty.rows(gp + gm)
+        L = 1.1 * rows.max(axis=0) + 1e-3 * steepness
+        fit = problem.fit(phi, c)
+        phi[0] += problem.signs[0] * float(problem.weight @ (problem.y - fit[problem.node]))
+        self.x = Variables(phi, gp, gm, L, c.astype(np.float64))
+
+        S = self.pairs(phi, gp - gm)
+        at = np.arange(n)
+        S = np.maximum(S, 1e-6 * float(np.median(S)) if n > 1 else 1.0)
+        S[:, at, at] = 1.0
+        off_diagonal = np.ones((P, n, n))
+        off_diagonal[:, at, at] = 0.0
+        self.c_sign = (problem.monotone * problem.linear).astype(np.float64)
+        s = [S, np.where(self.free_plus, gp, 1.0), np.where(self.free_minus, gm, 1.0), L - rows,
+             np.where(self.c_sign != 0, self.c_sign * c, 1.0)]
+        self.mask: list[Array] = [off_diagonal, self.free_plus.astype(float), self.free_minus.astype(float),
+                                  np.ones_like(rows), np.abs(self.c_sign)]
+        mu = problem.lam * s[NORM].shape[1] / float((1.0 / s[NORM]).sum())
+        mu = max(mu, 10.0 * problem.null_risk / sum(float(mask.sum()) for mask in self.mask))
+        z_list = [mask * mu / slack for mask, slack in zip(self.mask, s, strict=True)]
+        self.omega = np.zeros(len(problem.y))
+        if self.boxed:
+            r = problem.fit(phi, c)[problem.node] - problem.y
+            self.omega, room_up, room_down = _centred_loss(problem, r, mu)
+            s += [mu / room_up, mu / room_down]
+            z_list += [room_up, room_down]
+            self.mask += [np.ones_like(r), np.ones_like(r)]
+        self.s, self.z = s, z_list
+        self.count = sum(float(mask.sum()) for mask in self.mask)
+
+    @property
+    def mu(self) -> float:
+        """Average product of slack and multiplier."""
+        return sum(float(np.vdot(s, z * m)) for s, z, m in zip(self.s, self.z, self.mask, strict=True)) / self.count
+
+    def step(self) -> bool:
+        """Take one predictor-corrector step; False if the system cannot be solved or no progress is possible."""
+        self._residuals()
+        try:
+            newton = self._newton()
+        except np.linalg.LinAlgError:
+            return False
+        mu = self.mu
+        target = [-s * z for s, z in zip(self.s, self.z, strict=True)]
+        dx, ds, dz, domega = self._direction(newton, target)
+        a, b = self._steps(ds, dz)
+        after = sum(
+            float(((s + a * u) * (z + b * v) * m).sum())
+            for s, z, u, v, m in zip(self.s, self.z, ds, dz, self.mask, strict=True)
+        ) / self.count
+        centre = mu * min(1.0, max(after / mu, 1e-8)) ** 3
+        target = [
+            m * (centre - u * v) - s * z for s, z, u, v, m in zip(self.s, self.z, ds, dz, self.mask, strict=True)
+        ]
+        direction = self._direction(newton, target)
+        a, b = self._steps(direction[1], direction[2])
+        for _ in range(CORRECTORS):
+            if min(a, b) >= 0.95:
+                break
+            trial = self._centred_again(target, direction, a, b, centre)
+            other = self._direction(newton, trial)
+            a_new, b_new = self._steps(other[1], other[2])
+            if not (a_new + b_new > a + b + 0.02 * min(1.0, a + b)):
+                break
+            target, direction, a, b = trial, other, a_new, b_new
+        dx, ds, dz, domega = direction
+        a, b = min(1.0, TO_BOUNDARY * a), min(1.0, TO_BOUNDARY * b)
+        if not min(a, b) > SHORTEST_STEP:
+            return False
+        self.last_step = a, b
+        self.x = self.x.plus(a, dx)
+        self.s = [s + a * u for s, u in zip(self.s, ds, strict=True)]
+        self.z = [z + b * v for z, v in zip(self.z, dz, strict=True)]
+        self.omega = self.omega + b * domega
+        return True
+
+    def _centred_again(
+        self, target: list[Array], direction: tuple[Variables, list[Array], list[Array], Array], a: float, b: float,
+        centre: float,
+    ) -> list[Array]:
+        """Gondzio's correction: what products at a longer step would be, pulled back into [0.1, 10] × centre."""
+        _, ds, dz, _ = direction
+        a, b = min(1.0, LONGER * a + 0.1), min(1.0, LONGER * b + 0.1)
+        out = []
+        for k, s, z, u, v, m in zip(target, self.s, self.z, ds, dz, self.mask, strict=True):
+            product = (s + a * u) * (z + b * v)
+            pull = np.clip(product, 0.1 * centre, 10.0 * centre) - product
+            out.append(k + m * np.maximum(pull, -10.0 * centre))
+        return out
+
+    def _residuals(self) -> None:
+        """How far the iterate is from each optimality condition."""
+        problem, x = self.problem, self.x
+        r_pair = self.pairs(x.phi, x.gp - x.gm) - self.s[PAIR]
+        at = np.arange(r_pair.shape[1])
+        r_pair[:, at, at] = 0.0
+        self.r_pair = r_pair
+        self.r_norm = x.L - problem.penalty.rows(x.gp + x.gm) - self.s[NORM]
+        residual = problem.fit(x.phi, x.c)[problem.node] - problem.y
+        if self.boxed:
+            self.r_loss = residual - problem.loss.softness * self.omega / problem.weight - self.s[OVER] + self.s[UNDER]
+        else:
+            self.omega = residual * problem.weight / problem.loss.softness
+            self.r_loss = np.zeros_like(residual)
+        omega = problem.at_nodes(self.omega)
+        phi, g = self.pairs.adjoint(self.z[PAIR])
+        nu = self.z[NORM]
+        self.r_dual = Variables(
+            problem.signs[:, None] * omega - phi,
+            self.free_plus * (nu - g - self.z[PLUS]),
+            self.free_minus * (nu + g - self.z[MINUS]),
+            problem.lam - nu.sum(axis=0),
+            (problem.X.T @ omega - self.c_sign * self.z[SIGN]) * problem.linear,
+        )
+
+    def _newton(self) -> Newton:
+        problem, s, z = self.problem, self.s, self.z
+        softness = problem.loss.softness / problem.weight
+        if self.boxed:
+            self.psi = 1.0 / (softness + s[OVER] / z[OVER] + s[UNDER] / z[UNDER])
+        else:
+            self.psi = 1.0 / softness
+        self.theta = z[PAIR] / s[PAIR]
+        self.gamma = z[NORM] / s[NORM]
+        inverse = [np.where(free, s[k] / np.where(free, z[k], 1.0), 0.0)
+                   for k, free in ((PLUS, self.free_plus), (MINUS, self.free_minus))]
+        return Newton(
+            problem, self.pairs, self.workers, self.theta, self.gamma, inverse[0], inverse[1],
+            problem.at_nodes(self.psi), z[SIGN] / s[SIGN],
+        )
+
+    def _direction(self, newton: Newton, target: list[Array]) -> tuple[Variables, list[Array], list[Array], Array]:
+        """Solve the linearised conditions for a wanted change `target` of every product s·z."""
+        problem, s, z, r = self.problem, self.s, self.z, self.r_dual
+        pull = [k / slack for k, slack in zip(target[:OVER], s[:OVER], strict=True)]
+        pair = pull[PAIR] - self.theta * self.r_pair
+        norm = pull[NORM] - self.gamma * self.r_norm
+        phi, g = self.pairs.adjoint(pair)
+        shift = self.r_loss
+        if self.boxed:
+            shift = shift - target[OVER] / z[OVER] + target[UNDER] / z[UNDER]
+        force = problem.at_nodes(self.psi * shift)
+        dx = newton.solve(Variables(
+            phi - r.phi - problem.signs[:, None] * force,
+            self.free_plus * (pull[PLUS] - r.gp + g - norm),
+            self.free_minus * (pull[MINUS] - r.gm - g - norm),
+            norm.sum(axis=0) - r.L,
+            (self.c_sign * pull[SIGN] - r.c - problem.X.T @ force) * problem.linear,
+        ))
+        ds = [
+            self.pairs(dx.phi, dx.gp - dx.gm) + self.r_pair,
+            dx.gp,
+            dx.gm,
+            dx.L - problem.penalty.rows(dx.gp + dx.gm) + self.r_norm,
+            self.c_sign * dx.c,
+        ]
+        dz = [p - w / v * u for p, w, v, u in zip(pull, z, s, ds, strict=False)]
+        domega = self.psi * (problem.fit(dx.phi, dx.c)[problem.node] + shift)
+        if self.boxed:
+            # ψ may be huge and the change in fit tiny: take the change of ω at a point from the flows instead.
+            flow = (problem.signs @ (self.pairs.adjoint(dz[PAIR])[0] - r.phi)) / len(problem.signs)
+            domega += self.psi * ((flow - problem.at_nodes(domega)) / newton.psi)[problem.node]
+            dz += [-domega, domega]
+            ds += [(k - slack * u) / w for k, slack, u, w in zip(target[OVER:], s[OVER:], dz[OVER:], z[OVER:], strict=True)]
+        return dx, ds, dz, domega
+
+    def _steps(self, ds: list[Array], dz: list[Array]) -> tuple[float, float]:
+        """Longest steps that keep slacks and multipliers positive; equal where the loss is curved."""
+        a = min(_longest(s, u) for s, u in zip(self.s, ds, strict=True))
+        b = min(_longest(z, v) for z, v in zip(self.z, dz, strict=True))
+        return (min(a, b),) * 2 if self.problem.loss.softness > 0 else (a, b)
+
+
+def _centred_loss(problem: Problem, r: Array, mu: float) -> tuple[Array, Array, Array]:
+    """Solve r = ε ω / w + μ / (w·up − ω) − μ / (ω + w·down) for ω by bisection; return ω and the room on both sides."""
+    w, loss = problem.weight, problem.loss
+    low, high = np.zeros_like(w), np.ones_like(w)  # share of the box below ω
+    width = w * (loss.up + loss.down)
+    for _ in range(60):
+        share = 0.5 * (low + high)
+        omega = share * width - w * loss.down
+        left = loss.softness * omega / w + mu / ((1 - share) * width) - mu / (share * width) < r
+        low, high = np.where(left, share, low), np.where(left, high, share)
+    share = np.clip(share, 1e-8, 1 - 1e-8)
+    return share * width - w * loss.down, (1 - share) * width, share * width
+
+
+def _longest(s: Array, ds: Array) -> float:
+    """Largest step ≤ 1 / TO_BOUNDARY with s + step · ds ≥ 0."""
+    if s.size == 0:
+        return 1.0 / TO_BOUNDARY
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = float(np.nanmax(np.where(ds < 0, -ds / s, 0.0)))
+    return min(1.0 / ratio, 1.0 / TO_BOUNDARY) if ratio > 0 else 1.0 / TO_BOUNDARY

@@ -1,0 +1,263 @@
+"""The linear algebra of the interior point: one Newton system, eliminated down to one small dense matrix.
+
+Variables: values φ (P, n); slopes g = g⁺ − g⁻ with g⁺, g⁻ ≥ 0 (P, n, d); bounds L (q,); linear term c (d,). The system is
+
+    Hess(loss) + θ on pair rows  φ_i − φ_j − ⟨g_j, x_i − x_j⟩
+               + γ on norm rows  L − rows(g⁺ + g⁻)
+               + 1/p⁺, 1/p⁻ on g⁺, g⁻ themselves (p = 0 fixes the variable at zero: a monotone feature).
+
+Given u = dg⁺ − dg⁻, the sum dg⁺ + dg⁻ is eliminated by hand. With e, ζ, D per slope and κ, η per norm row,
+
+    e = 1 / (p⁺ + p⁻),   ζ = (p⁻ − p⁺) e,   D = 4 p⁺ p⁻ e,   κ = γ / (1 + γ Σ D),
+    dg± = D ((r⁺ + r⁻)/2 + η) / 2 ± p± e u,           η = κ (dL − Σ D (r⁺ + r⁻)/2 + Σ ζ u),
+
+what is left for u at point j is a least-squares problem with the rows
+
+    √θ_ij (dφ_i − dφ_j − ⟨u, x_i − x_j⟩),    √e (u − p⁺ r⁺ + p⁻ r⁻),    √κ (⟨ζ, u⟩ + dL − Σ D (r⁺ + r⁻)/2).
+
+It is eliminated by orthogonal factorisations, not by its normal equations: near the solution θ and e differ by sixteen
+orders of magnitude and only square roots of that survive in double precision. A QR factor of each part's pair rows is
+merged with the other rows; W, the components of the right-hand sides in the column space, then gives the dense symmetric
+matrix over (φ, L, c), of size P·n + q + d whatever the number of pairs: the plain sum of squares less WᵀW.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from pldc.function.max_affine import Array
+from pldc.problem.program import Problem
+from pldc.solve.workers import Workers
+
+ACCURACY = 1e-11
+REFINEMENTS = 8
+
+
+@dataclass
+class Variables:
+    """One array for each block of variables (or of their right-hand sides)."""
+
+    phi: Array
+    gp: Array
+    gm: Array
+    L: Array
+    c: Array
+
+    def plus(self, step: float, other: Variables) -> Variables:
+        """Return self + step · other."""
+        return Variables(*(a + step * b for a, b in zip(self.blocks(), other.blocks(), strict=True)))
+
+    def dot(self, other: Variables) -> float:
+        """Inner product over all blocks."""
+        return sum(float(np.vdot(a, b)) for a, b in zip(self.blocks(), other.blocks(), strict=True))
+
+    def largest(self) -> float:
+        """Largest absolute entry."""
+        return max(float(np.abs(block).max(initial=0.0)) for block in self.blocks())
+
+    def blocks(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Return all blocks, in order."""
+        return self.phi, self.gp, self.gm, self.L, self.c
+
+
+class Pairs:
+    """The rows φ_i − φ_j − ⟨g_j, x_i − x_j⟩ of all ordered pairs, as arrays [p, j, i]."""
+
+    def __init__(self, X: Array):
+        self.X = X
+        self.D = X[None, :, :] - X[:, None, :]
+
+    def __call__(self, phi: Array, g: Array) -> Array:
+        """Evaluate the rows."""
+        own = phi - np.einsum("pjk,jk->pj", g, self.X)
+        rows = phi[:, None, :] - own[:, :, None]
+        rows -= g @ self.X.T
+        return rows
+
+    def adjoint(self, Z: Array) -> tuple[Array, Array]:
+        """Return the products with φ and with g of the transposed rows: (Σ_j Z_ji − Σ_j Z_ij, −Σ_i Z_ji (x_i − x_j))."""
+        out = Z.sum(axis=2)
+        return Z.sum(axis=1) - out, out[:, :, None] * self.X - Z @ self.X
+
+
+class Newton:
+    """The system at given weights: `solve` inverts it, `apply` multiplies by it."""
+
+    def __init__(
+        self, problem: Problem, pairs: Pairs, workers: Workers, theta: Array, gamma: Array, p_plus: Array,
+        p_minus: Array, psi: Array, c_weight: Array,
+    ):
+        self.problem, self.pairs = problem, pairs
+        self.theta, self.gamma = theta, gamma
+        self.p_plus, self.p_minus = p_plus, p_minus
+        self.psi, self.c_weight = psi, c_weight
+        self._factor(self._eliminate_slopes(workers))
+
+    def _eliminate_slopes(self, workers: Workers) -> Array:
+        """Eliminate u at every point, blocks of points on threads; return WᵀW."""
+        P, n, d = self.p_plus.shape
+        q = self.gamma.shape[1]
+        self.e = 1.0 / (self.p_plus + self.p_minus)
+        self.zeta = (self.p_minus - self.p_plus) * self.e
+        self.D = 4.0 * self.p_plus * self.p_minus * self.e
+        self.kappa = self.gamma / (1.0 + self.gamma * self.problem.penalty.rows(self.D))
+        self.R = np.empty((n, P * d, P * d))
+        self.Q_e = np.empty((n, P * d, P * d))
+        self.Q_norm = np.empty((n, q, P * d))
+        self.W = np.empty((n * P * d, P * n + q))
+        return sum(workers.over_blocks(self._eliminate_block, n), start=np.zeros(()))
+
+    def _eliminate_block(self, J: slice) -> Array:
+        """Eliminate u at the points in J; fill R, Q and W there and return the share of WᵀW."""
+        P, n, d = self.p_plus.shape
+        q = self.gamma.shape[1]
+        size = J.stop - J.start
+        root_theta = np.sqrt(self.theta[:, J])
+        Q, R = np.linalg.qr(root_theta[:, :, :, None] * self.pairs.D[J])
+        r = R.shape[2]  # d, or n if there are fewer points than features
+        stack = np.zeros((size, P * r + P * d + q, P * d))
+        for p in range(P):
+            stack[:, p * r : (p + 1) * r, p * d : (p + 1) * d] = R[p]
+        at = np.arange(P * d)
+        stack[:, P * r + at, at] = np.sqrt(self.e[:, J]).transpose(1, 0, 2).reshape(size, P * d)
+        # The rows of the bounds: ζ of every slope that counts towards the bound.
+        counts = np.tile(np.eye(d), P) if q == d else np.ones((q, P * d))
+        zeta = self.zeta[:, J].transpose(1, 0, 2).reshape(size, 1, P * d)
+        root_kappa = np.sqrt(self.kappa[J])[:, :, None]
+        stack[:, P * r + P * d :] = root_kappa * zeta * counts
+        merged, self.R[J] = np.linalg.qr(stack)
+        heads, self.Q_e[J], self.Q_norm[J] = np.split(merged, [P * r, P * r + P * d], axis=1)
+
+        # Column i of part p: √θ_ij times its row of Q (and the opposite of their sum for i = j).
+        W = self.W[J.start * P * d : J.stop * P * d]
+        columns = W.reshape(size, P * d, P * n + q)
+        Q *= -root_theta[:, :, :, None]
+        Q[:, np.arange(size), np.arange(J.start, J.stop)] = -Q.sum(axis=2)
+        for p in range(P):
+            head = heads[:, p * r : (p + 1) * r].transpose(0, 2, 1)
+            np.matmul(head, Q[p].transpose(0, 2, 1), out=columns[:, :, p * n : (p + 1) * n])
+        columns[:, :, P * n :] = (root_kappa * self.Q_norm[J]).transpose(0, 2, 1)
+        return W.T @ W
+
+    def _factor(self, squares: Array) -> None:
+        """Factor the dense matrix in the variables (f, φ_2 …, L, c): φ_1 is replaced by f = Σ s_p φ_p + X c.
+
+        The weight ψ of the loss grows without bound where the loss is kinked; on f alone it does no harm.
+        """
+        problem, s = self.problem, self.problem.signs
+        P, n, d = self.p_plus.shape
+        m = self.W.shape[1]
+        H = np.zeros((m + d * problem.linear,) * 2)
+        H[:m, :m] = -squares
+        at = np.arange(n)
+        for p in range(P):
+            block = H[p * n : (p + 1) * n, p * n : (p + 1) * n]
+            block -= self.theta[p]
+            block -= self.theta[p].T
+            block[at, at] += self.theta[p].sum(axis=0) + self.theta[p].sum(axis=1)
+        bounds = np.arange(P * n, m)
+        H[bounds, bounds] += self.kappa.sum(axis=0)
+        H[:n] *= s[0]
+        H[:, :n] *= s[0]
+        for p in range(1, P):
+            block = slice(p * n, (p + 1) * n)
+            H[block, :m] -= s[p] * H[:n, :m]
+            H[:m, block] -= s[p] * H[:m, :n]
+            corner = H[block, block]
+            corner += np.diag(corner).mean() / n  # both parts may move together: fix that direction
+        if problem.linear:
+            H[m:, :m] = -(problem.X.T @ H[:n, :m])
+            H[:m, m:] = H[m:, :m].T
+            H[m:, m:] = -(H[m:, :n] @ problem.X) + np.diag(self.c_weight)
+        H[at, at] += self.psi
+        self.factor, self.scaling = _regularised_cholesky(H)
+
+    def _solve_dense(self, phi: Array, L: Array, c: Array) -> tuple[Array, Array, Array]:
+        """Solve for (φ, L, c), changing variables on the way in and out."""
+        problem, s, X = self.problem, self.problem.signs, self.problem.X
+        P, n = phi.shape
+        first = s[0] * phi[0]
+        rest = phi[1:] - s[1:, None] * first
+        rhs = np.concatenate([first, rest.ravel(), L, (c - X.T @ first) if problem.linear else c[:0]])
+        x = self.scaling * cho_solve(self.factor, self.scaling * rhs, check_finite=False)
+        fit, rest = x[:n], x[n : P * n].reshape(P - 1, n)
+        dc = x[P * n + len(L) :] if problem.linear else np.zeros_like(c)
+        first = s[0] * (fit - s[1:] @ rest - X @ dc)
+        return np.vstack([first, rest]), x[P * n : P * n + len(L)], dc
+
+    def solve(self, b: Variables) -> Variables:
+        """Return x with apply(x) = b: the eliminated system, then conjugate gradients on what rounding left over."""
+        x = self._solve(b)
+        r = b.plus(-1.0, self.apply(x))
+        best, smallest = x, r.largest()
+        enough = ACCURACY * b.largest()
+        direction, previous = None, 0.0
+        for _ in range(REFINEMENTS):
+            if smallest <= enough:
+                break
+            z = self._solve(r)
+            rz = r.dot(z)
+            direction = z if direction is None else z.plus(rz / previous, direction)
+            image = self.apply(direction)
+            curvature = direction.dot(image)
+            if not (rz > 0 and curvature > 0):
+                break
+            x, r, previous = x.plus(rz / curvature, direction), r.plus(-rz / curvature, image), rz
+            if r.largest() < smallest:
+                best, smallest = x, r.largest()
+        return best
+
+    def _solve(self, b: Variables) -> Variables:
+        problem = self.problem
+        P, n, d = self.p_plus.shape
+        mean = 0.5 * (b.gp + b.gm)
+        u0 = np.sqrt(self.e) * (self.p_plus * b.gp - self.p_minus * b.gm)
+        R1 = problem.penalty.rows(self.D * mean)
+        white = u0.transpose(1, 0, 2).reshape(n, 1, P * d) @ self.Q_e
+        white += (np.sqrt(self.kappa) * R1)[:, None, :] @ self.Q_norm
+        white = white.reshape(n * P * d)
+        drop = self.W.T @ white
+        dphi, dL, dc = self._solve_dense(
+            b.phi - drop[: P * n].reshape(P, n), b.L + (self.kappa * R1).sum(axis=0) - drop[P * n :], b.c
+        )
+        white -= self.W @ np.concatenate([dphi.ravel(), dL])
+        u = np.linalg.solve(self.R, white.reshape(n, P * d, 1)).reshape(n, P, d).transpose(1, 0, 2)
+        eta = self.kappa * (dL - R1 + problem.penalty.rows(self.zeta * u))
+        half = 0.5 * self.D * (mean + eta)
+        return Variables(dphi, half + self.p_plus * self.e * u, half - self.p_minus * self.e * u, dL, dc)
+
+    def apply(self, x: Variables) -> Variables:
+        """Multiply by the system: O(P n² d). A variable fixed at zero has zero here as well."""
+        problem = self.problem
+        df = self.psi * problem.fit(x.phi, x.c)
+        phi, g = self.pairs.adjoint(self.theta * self.pairs(x.phi, x.gp - x.gm))
+        force = self.gamma * (x.L - problem.penalty.rows(x.gp + x.gm))
+        free_p, free_m = self.p_plus > 0, self.p_minus > 0
+        return Variables(
+            phi + problem.signs[:, None] * df,
+            np.where(free_p, g - force + x.gp / np.where(free_p, self.p_plus, 1.0), 0.0),
+            np.where(free_m, -g - force + x.gm / np.where(free_m, self.p_minus, 1.0), 0.0),
+            force.sum(axis=0),
+            (problem.X.T @ df + self.c_weight * x.c) * problem.linear,
+        )
+
+
+def _regularised_cholesky(H: Array) -> tuple[tuple[Array, bool], Array]:
+    """Cholesky factor of the matrix scaled to unit diagonal, and the scaling."""
+    diagonal = np.diag(H).copy()
+    scaling = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    H *= scaling[:, None]
+    H *= scaling
+    at = np.arange(len(H))
+    nudge = 1e-15
+    while True:
+        try:
+            H[at, at] += nudge
+            return cho_factor(H, lower=True, check_finite=False), scaling
+        except LinAlgError:
+            nudge *= 100.0
+            if not nudge < 1e-4:
+                raise
