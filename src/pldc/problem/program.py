@@ -166,6 +166,25 @@ class Problem:
         """The loss of the best constant: the natural scale of the objective."""
         return float(self.weight @ self.loss.value(self.null_fit - self.y))
 
+    @cached_property
+    def spanning_tree(self) -> tuple[IntArray, IntArray]:
+        """Minimum spanning tree of the points in ℓ_∞: an order in which parents come first, and the parents (Prim)."""
+        n = len(self.X)
+        order, parent = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
+        distance = np.abs(self.X - self.X[0]).max(axis=1, initial=0.0)
+        distance[0] = np.inf
+        outside = np.ones(n, dtype=bool)
+        outside[0] = False
+        for k in range(1, n):
+            new = order[k] = int(distance.argmin())
+            outside[new] = False
+            distance[new] = np.inf
+            step = np.abs(self.X - self.X[new]).max(axis=1, initial=0.0)
+            closer = outside & (step < distance)
+            distance[closer] = step[closer]
+            parent[closer] = new
+        return order, parent
+
     def at_nodes(self, observed: Array) -> Array:
         """Sum a quantity of the observations over those at each point."""
         return np.bincount(self.node, weights=observed, minlength=len(self.X))

@@ -17,7 +17,7 @@ from pldc.solve.workers import Workers
 
 Monitor = Callable[[dict[str, float]], None]
 
-PATIENCE = 15  # iterations without a better gap before the solve is called stalled
+PATIENCE = 30  # iterations in which the gap, or the centring parameter, must fall by a tenth
 LARGEST_LAM = 1e6  # in scaled numbers; the answer is a constant (or linear) function long before
 
 STATUS = {
@@ -58,19 +58,21 @@ class ExactSolver:
         unit = scaling.y_size ** degree(problem)
         target = replace(scaled, lam=min(scaled.lam, LARGEST_LAM))
         history: list[dict[str, float]] = []
-        began, since = time.perf_counter(), 0
-        best = certify(scaled, constant(scaled))
+        began = time.perf_counter()
+        best = certify(scaled, affine_fit(scaled))
         status = "optimal" if best.gap <= self.tol else "max_iter"
+        gap_mark, mu_mark, since = best.gap, np.inf, 0
         with Workers(self.threads) as workers:
-            iterates = iter(InteriorPoint(target, workers)) if best.gap > self.tol else iter(())
-            while best.gap > self.tol and len(history) < self.max_iter:
-                iterate = next(iterates, None)
-                if iterate is None:
+            method = InteriorPoint(target, workers) if best.gap > self.tol else None
+            while method is not None and best.gap > self.tol and len(history) < self.max_iter:
+                if history and not method.step():
                     status = "stalled"
                     break
-                better = tighter(scaled, best, certify(scaled, iterate))
-                since = 0 if better.gap < 0.9 * best.gap else since + 1
-                best = better
+                iterate = method.solution()
+                best = tighter(scaled, best, certify(scaled, iterate))
+                since += 1
+                if best.gap < 0.9 * gap_mark or method.mu < 0.9 * mu_mark:
+                    gap_mark, mu_mark, since = min(gap_mark, best.gap), min(mu_mark, method.mu), 0
                 row = {
                     "iteration": len(history), "upper": unit * best.upper, "lower": unit * best.lower, "gap": best.gap,
                     "seconds": time.perf_counter() - began,
@@ -80,7 +82,7 @@ class ExactSolver:
                     monitor(row)
                 if best.gap <= self.tol:
                     status = "optimal"
-                elif since >= PATIENCE and best.gap < 1.0:
+                elif since >= PATIENCE:
                     status = "stalled"
                     break
         solution = scaling.restore(problem, best.solution)
@@ -97,16 +99,24 @@ def tighter(problem: Problem, a: Certificate, b: Certificate) -> Certificate:
     return Certificate(up.upper, low.lower, relative_gap(problem, up.upper, low.lower), solution)
 
 
-def constant(problem: Problem) -> Solution:
-    """Return the best constant, with multipliers that prove it optimal if λ is large enough."""
+def affine_fit(problem: Problem) -> Solution:
+    """Return the best constant, or the least-squares affine fit where a linear term is free.
+
+    Its multipliers prove the constant optimal if λ is large enough; an exact affine fit needs no proof.
+    """
     P, (n, d) = len(problem.signs), problem.X.shape
-    values = np.zeros((P, n))
+    values, linear = np.zeros((P, n)), np.zeros(d)
     values[0] = problem.signs[0] * problem.null_fit
-    slope = problem.loss.derivative(problem.null_fit - problem.y)
-    omega = problem.at_nodes(problem.weight * slope)
+    if problem.linear:
+        root = np.sqrt(problem.weight)
+        design = np.column_stack([np.ones(len(problem.y)), problem.X[problem.node]])
+        intercept, *linear = np.linalg.lstsq(root[:, None] * design, root * problem.y, rcond=None)[0]
+        values[0] = problem.signs[0] * intercept
+    fit = problem.fit(values, np.asarray(linear))[problem.node]
+    omega = problem.at_nodes(problem.weight * problem.loss.derivative(fit - problem.y))
     omega -= omega.mean()
     flows = np.array([flow(sign * omega) for sign in problem.signs])
-    return Solution(values=values, slopes=np.zeros((P, n, d)), linear=np.zeros(d), multipliers=flows)
+    return Solution(values=values, slopes=np.zeros((P, n, d)), linear=np.asarray(linear), multipliers=flows)
 
 
 def flow(demand: Array) -> Array:

@@ -12,8 +12,6 @@ Directions follow Mehrotra: a predictor, then a corrector that aims at a centre 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from pldc.function.max_affine import Array
@@ -29,7 +27,7 @@ SHORTEST_STEP = 1e-10
 
 
 class InteriorPoint:
-    """Iterates of the interior point for one problem. Iterate over it; it ends when no step is possible.
+    """The interior point for one problem: `solution` is the current iterate, `step` makes the next one.
 
     Parameters
     ----------
@@ -44,11 +42,6 @@ class InteriorPoint:
         self.pairs = Pairs(problem.X)
         self.boxed = bool(np.isfinite(problem.loss.up))
         self._start()
-
-    def __iter__(self) -> Iterator[Solution]:
-        yield self.solution()
-        while self.step():
-            yield self.solution()
 
     def solution(self) -> Solution:
         """Return the current iterate."""

@@ -151,29 +151,35 @@ class Newton:
         P, n, d = self.p_plus.shape
         m = self.W.shape[1]
         H = np.zeros((m + d * problem.linear,) * 2)
+        size = np.zeros(len(H))
         H[:m, :m] = -squares
         at = np.arange(n)
         for p in range(P):
             block = H[p * n : (p + 1) * n, p * n : (p + 1) * n]
             block -= self.theta[p]
             block -= self.theta[p].T
-            block[at, at] += self.theta[p].sum(axis=0) + self.theta[p].sum(axis=1)
+            degree = self.theta[p].sum(axis=0) + self.theta[p].sum(axis=1)
+            block[at, at] += degree
+            size[p * n : (p + 1) * n] = degree
         bounds = np.arange(P * n, m)
-        H[bounds, bounds] += self.kappa.sum(axis=0)
+        size[bounds] = self.kappa.sum(axis=0)
+        H[bounds, bounds] += size[bounds]
         H[:n] *= s[0]
         H[:, :n] *= s[0]
         for p in range(1, P):
             block = slice(p * n, (p + 1) * n)
             H[block, :m] -= s[p] * H[:n, :m]
             H[:m, block] -= s[p] * H[:m, :n]
+            size[block] += size[:n]
             corner = H[block, block]
             corner += np.diag(corner).mean() / n  # both parts may move together: fix that direction
         if problem.linear:
             H[m:, :m] = -(problem.X.T @ H[:n, :m])
             H[:m, m:] = H[m:, :m].T
             H[m:, m:] = -(H[m:, :n] @ problem.X) + np.diag(self.c_weight)
+            size[m:] = size[:n] @ problem.X**2 + self.c_weight
         H[at, at] += self.psi
-        self.factor, self.scaling = _regularised_cholesky(H)
+        self.factor, self.scaling = _regularised_cholesky(H, size)
 
     def _solve_dense(self, phi: Array, L: Array, c: Array) -> tuple[Array, Array, Array]:
         """Solve for (φ, L, c), changing variables on the way in and out."""
@@ -245,18 +251,23 @@ class Newton:
         )
 
 
-def _regularised_cholesky(H: Array) -> tuple[tuple[Array, bool], Array]:
-    """Cholesky factor of the matrix scaled to unit diagonal, and the scaling."""
-    diagonal = np.diag(H).copy()
-    scaling = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    H *= scaling[:, None]
-    H *= scaling
+def _regularised_cholesky(H: Array, size: Array) -> tuple[tuple[Array, bool], Array]:
+    """Cholesky factor of H scaled to unit diagonal, and the scaling.
+
+    `size` is the diagonal before anything was subtracted from it: rounding errors are relative to that, and so is the
+    nudge that makes H positive definite where little is left of its diagonal.
+    """
     at = np.arange(len(H))
-    nudge = 1e-15
+    plain = H[at, at].copy()
+    nudge = np.finfo(float).eps
     while True:
+        diagonal = np.maximum(plain, 0.0) + nudge * size
+        scaling = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        scaled = H * scaling[:, None]
+        scaled *= scaling
+        scaled[at, at] = 1.0 + nudge
         try:
-            H[at, at] += nudge
-            return cho_factor(H, lower=True, check_finite=False), scaling
+            return cho_factor(scaled, lower=True, overwrite_a=True, check_finite=False), scaling
         except LinAlgError:
             nudge *= 100.0
             if not nudge < 1e-4:

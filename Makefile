@@ -1,0 +1,32 @@
+# Two commands for everybody: `make demo` and `make test`. Each sets up its own .venv first.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+WORKERS ?= auto
+
+.PHONY: demo test lint docs clean
+.DEFAULT_GOAL := demo
+
+# A stamp a set of extras: reinstalled when the project's declared dependencies or the pins change.
+$(VENV)/stamp-%: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
+	@touch $@
+
+demo: $(VENV)/stamp-plot
+	$(BIN)/python -m pldc.cli demo
+
+test: $(VENV)/stamp-dev
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: $(VENV)/stamp-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/stamp-docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) docs/_build docs/auto_examples docs/api demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -1,0 +1,367 @@
+"""scikit-learn estimators: thin wrappers around problem, solver and function."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pldc.function import PLDC, Explanation, MaxAffine, explain
+from pldc.function.max_affine import Array
+from pldc.problem import Certificate, Problem, certify, make_loss, make_penalty
+from pldc.solve.exact import STATUS, ExactSolver, Monitor
+
+logger = logging.getLogger("pldc")
+
+LINEAR = ("penalized", "free")
+SOLVERS = ("exact",)
+
+
+class DCRegressor(RegressorMixin, BaseEstimator):
+    """Piecewise-linear regression by a difference of convex functions, with a certificate of optimality.
+
+    Minimises over f = φ₁ − φ₂, both convex and piecewise linear,
+
+        weighted mean of loss(f(x), y)  +  lam · seminorm(f),
+
+    a convex program, to a certified relative gap `tol`. The seminorm sums the largest slopes of both parts: it bounds how
+    steep f can be, coordinate by coordinate (``penalty="componentwise"``) or in all of them together (``"joint"``, the
+    paper's). With ``standardize=True`` the program is written for standardised X and y, so `lam` has no units.
+
+    Parameters
+    ----------
+    loss : {"squared", "absolute", "huber", "quantile"}, default="squared"
+        What is averaged: (f − y)² for the mean; |f − y| for the median; huber, squared up to `huber_delta` and linear
+        beyond; quantile, twice the pinball loss at level `quantile`.
+    quantile : float, default=0.5
+        Level for ``loss="quantile"``; 0.5 is the absolute loss.
+    huber_delta : float, default=1.35
+        Where the huber loss turns linear, in units of the standard deviation of y (of y itself without `standardize`).
+    penalty : {"componentwise", "joint"}, default="componentwise"
+        The seminorm.
+    lam : float, default=0.01
+        Weight of the seminorm, > 0. Smaller follows the data more closely.
+    shape : {"dc", "convex", "concave"}, default="dc"
+        Restrict f to be convex or concave.
+    monotone : sequence or dict, optional
+        −1, 0 or 1 for each feature (or a dict from feature name to sign): f does not increase, is free, or does not
+        decrease in it. Imposed as a sign on the slopes of each convex part, which is sufficient for a monotone f but
+        not necessary: a monotone f whose parts are not monotone is excluded.
+    linear : {"penalized", "free"}, default="penalized"
+        "free" adds a linear term that is not penalised, so a large `lam` gives linear regression instead of a constant.
+        It helps when there are many more rows than features and hurts when there are not.
+    clip : bool, default=True
+        Cut predictions to the range of the training targets. Outside the data f grows linearly.
+    standardize : bool, default=True
+        Solve in standardised X and y. Slopes and values are always reported in the units of the data.
+    solver : {"exact"}, default="exact"
+        The interior point on all pairs of rows: memory grows like n² · d, time like n³ · d.
+    tol : float, default=1e-4
+        Certified relative gap between the objective reached and the best possible one.
+    max_iter : int, default=200
+        Limit on iterations of the solver.
+    n_jobs : int, optional
+        Threads. None: as many as the BLAS would use; −1: all cores.
+    random_state : int, RandomState or None, default=None
+        Has no effect: the exact solver draws no random numbers. Accepted for use in generic code.
+    verbose : int, default=0
+        1 logs one line an iteration to the ``pldc`` logger, and shows it on standard error.
+
+    Attributes
+    ----------
+    function_ : PLDC
+        The fitted function in the units of the data (not clipped).
+    certificate_ : Certificate
+        ``upper``, ``lower`` and ``gap`` of the program stated above.
+    lam_ : float
+        The weight used.
+    seminorm_ : float
+        The seminorm as the program measures it: objective = mean loss + lam_ · seminorm_. Between data points pieces
+        of both parts may meet that never meet at one: ``function_.seminorm_bound(active_pairs=True)`` bounds that.
+    n_iter_ : int
+        Iterations of the solver.
+    clip_range_ : (float, float)
+        Range of the training targets.
+    reference_ : array of shape (n_features_in_,)
+        Mean of the training rows: where `explain` measures contributions from.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if X has column names.
+
+    References
+    ----------
+    A. Siahkamari, A. Gangrade, B. Kulis, V. Saligrama. Piecewise Linear Regression via a Difference of Convex
+    Functions. ICML 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pldc import DCRegressor
+    >>> X = np.linspace(-1, 1, 21)[:, None]
+    >>> model = DCRegressor(lam=1e-3).fit(X, np.abs(X[:, 0]))
+    >>> bool(model.certificate_.gap <= 1e-4)
+    True
+    >>> round(float(model.predict([[0.5]])[0]), 2)
+    0.5
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str = "squared",
+        quantile: float = 0.5,
+        huber_delta: float = 1.35,
+        penalty: str = "componentwise",
+        lam: float = 0.01,
+        shape: str = "dc",
+        monotone: ArrayLike | Mapping[str, int] | None = None,
+        linear: str = "penalized",
+        clip: bool = True,
+        standardize: bool = True,
+        solver: str = "exact",
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.loss = loss
+        self.quantile = quantile
+        self.huber_delta = huber_delta
+        self.penalty = penalty
+        self.lam = lam
+        self.shape = shape
+        self.monotone = monotone
+        self.linear = linear
+        self.clip = clip
+        self.standardize = standardize
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DCRegressor:
+        """Fit the function.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            A weight of 2 equals the row twice; a weight of 0 equals the row left out.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        weight = _check_weight(sample_weight, len(y))
+        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        units = Units.of(X, y, weight) if self.standardize else Units.none(X.shape[1])
+        problem = Problem.from_data(
+            units.scale_X(X),
+            units.scale_y(y),
+            weight=weight,
+            loss=make_loss(self.loss, quantile_level=self.quantile, huber_delta=self.huber_delta),
+            penalty=make_penalty(self.penalty),
+            lam=_number("lam", self.lam),
+            shape=self.shape,
+            monotone=self._monotone_signs(X.shape[1]),
+            linear=_choice("linear", self.linear, LINEAR) == "free",
+        )
+        solver = self._solver()
+        with _shown(self.verbose) as monitor:
+            solution = solver.solve(problem, monitor=monitor)
+        certificate = certify(problem, solution)
+        if solution.status != "optimal":
+            warnings.warn(
+                f"The certified relative gap is {certificate.gap:.2g}, not tol={self.tol:.2g}: {STATUS[solution.status]}.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        feasible = certificate.solution
+        self.function_ = units.restore(problem.function(feasible).drop_dominated())
+        self.certificate_ = replace(certificate, solution=None)
+        self.seminorm_ = problem.penalty.value(feasible.slopes)
+        self.lam_ = problem.lam
+        self.n_iter_ = solution.iterations
+        self.clip_range_ = float(y.min()), float(y.max())
+        self.reference_ = _mean(X, weight)
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Evaluate the fitted function at the rows of X (clipped, if `clip`)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.clip(self.function_(X), *self._limits())
+
+    def explain(self, X: ArrayLike, reference: ArrayLike | None = None) -> Explanation:
+        """Explain each prediction by the affine function that rules at its row.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+        reference : array of shape (d,), optional
+            Contributions are slope × (x − reference); the mean of the training rows if not given.
+
+        Returns
+        -------
+        Explanation
+            prediction, intercept, slopes, contributions and active pieces, row by row; ``print`` shows a table.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return explain(
+            self.function_,
+            X,
+            reference=self.reference_ if reference is None else reference,
+            features=getattr(self, "feature_names_in_", None),
+            limits=self._limits(),
+        )
+
+    def _limits(self) -> tuple[float, float]:
+        return self.clip_range_ if self.clip else (-np.inf, np.inf)
+
+    def _solver(self) -> ExactSolver:
+        _choice("solver", self.solver, SOLVERS)
+        tol = _number("tol", self.tol)
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be a whole number ≥ 1, got {self.max_iter!r}.")
+        threads = self.n_jobs
+        if threads is not None and (not isinstance(threads, Integral) or threads == 0):
+            raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {threads!r}.")
+        if threads is not None and threads < 0:
+            threads = max(1, cpu_count() + 1 + int(threads))
+        return ExactSolver(tol=tol, max_iter=int(self.max_iter), threads=threads)
+
+    def _monotone_signs(self, n_features: int) -> ArrayLike | None:
+        if not isinstance(self.monotone, Mapping):
+            return self.monotone
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            raise ValueError("monotone is a dict of feature names, but X has no column names: pass a sequence of signs.")
+        unknown = set(self.monotone) - set(names)
+        if unknown:
+            raise ValueError(f"monotone names unknown features {sorted(unknown)}; X has {list(names)}.")
+        return [self.monotone.get(name, 0) for name in names]
+
+
+@dataclass(frozen=True)
+class Units:
+    """Standardisation of X and y, and its inverse on functions."""
+
+    center: Array
+    scale: Array
+    y_center: float
+    y_scale: float
+
+    @classmethod
+    def none(cls, n_features: int) -> Units:
+        """Return units that change nothing."""
+        return cls(np.zeros(n_features), np.ones(n_features), 0.0, 1.0)
+
+    @classmethod
+    def of(cls, X: Array, y: Array, weight: Array) -> Units:
+        """Weighted mean and standard deviation; what is constant keeps the scale one."""
+        center, y_center = _mean(X, weight), _mean(y[:, None], weight)
+        return cls(center, _spread(X, center, weight), float(y_center[0]), float(_spread(y[:, None], y_center, weight)[0]))
+
+    def scale_X(self, X: Array) -> Array:
+        """Return X in these units."""
+        return (X - self.center) / self.scale
+
+    def scale_y(self, y: Array) -> Array:
+        """Return y in these units."""
+        return (y - self.y_center) / self.y_scale
+
+    def restore(self, f: PLDC) -> PLDC:
+        """Return x ↦ y_center + y_scale · f((x − center) / scale)."""
+        plus, minus = (
+            MaxAffine(
+                g.slopes * self.y_scale / self.scale,
+                self.y_scale * (g.offsets - g.slopes @ (self.center / self.scale)) + shift,
+            )
+            for g, shift in ((f.plus, self.y_center), (f.minus, 0.0))
+        )
+        return PLDC(plus, minus)
+
+
+def _mean(X: Array, weight: Array) -> Array:
+    return np.asarray((weight / weight.sum()) @ X)
+
+
+def _spread(X: Array, center: Array, weight: Array) -> Array:
+    """Weighted standard deviation of each column, without overflow; one where the column is constant to rounding."""
+    deviation = X - center
+    largest = np.abs(deviation).max(axis=0)
+    constant = largest <= 8 * np.finfo(float).eps * np.abs(X).max(axis=0)
+    safe = np.where(constant, 1.0, largest)
+    return np.where(constant, 1.0, safe * np.sqrt(_mean((deviation / safe) ** 2, weight)))
+
+
+def _check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
+    """Return one weight ≥ 0 a row, scaled so that the largest is one."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), one weight a row; got {weight.shape}.")
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight must be finite; it contains NaN or infinity.")
+    if (weight < 0).any():
+        raise ValueError("Negative values in sample_weight: weights must be ≥ 0.")
+    if not (weight > 0).any():
+        raise ValueError("All values of sample_weight are zero: there is nothing to fit.")
+    return np.asarray(weight / weight.max())
+
+
+def _number(name: str, value: Any) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool) or not (value > 0 and np.isfinite(value)):
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
+    return float(value)
+
+
+def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
+    return str(value)
+
+
+@contextmanager
+def _shown(verbose: int) -> Iterator[Monitor]:
+    """Give a monitor that logs every iteration; with `verbose`, show the log on standard error meanwhile."""
+
+    def log(row: dict[str, float]) -> None:
+        logger.info(
+            "iteration %3d  objective %.6g  lower bound %.6g  gap %.1e  %.1f s",
+            row["iteration"], row["upper"], row["lower"], row["gap"], row["seconds"],
+        )
+
+    if not verbose:
+        yield log
+        return
+    handler, level = logging.StreamHandler(), logger.level
+    logger.addHandler(handler)
+    logger.setLevel(min(level, logging.INFO) if level else logging.INFO)
+    try:
+        yield log
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+__all__ = ["Certificate", "DCRegressor"]
