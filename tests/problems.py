@@ -40,7 +40,12 @@ def random_settings(count, seed=0):
         if k % 3 == 0:
             X = np.round(X)  # ties and repeated rows
         y = rng.standard_normal(n) + X[:, 0] ** 2
-        settings = {"loss": loss, "penalty": penalty, "shape": shape, "lam": float(10 ** rng.uniform(-3, 0.5))}
+        settings = {
+            "loss": loss,
+            "penalty": penalty,
+            "shape": shape,
+            "lam": float(10 ** rng.uniform(-3, 0.5)),
+        }
         settings["linear"] = bool(rng.integers(2))
         if k % 2:
             settings["weight"] = rng.uniform(0.1, 2.0, n)

@@ -28,16 +28,17 @@ LINEAR = ("penalized", "free")
 SOLVERS = ("exact",)
 
 
-class DCRegressor(RegressorMixin, BaseEstimator):
+class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Piecewise-linear regression by a difference of convex functions, with a certificate of optimality.
 
     Minimises over f = φ₁ − φ₂, both convex and piecewise linear,
 
         weighted mean of loss(f(x), y)  +  lam · seminorm(f),
 
-    a convex program, to a certified relative gap `tol`. The seminorm sums the largest slopes of both parts: it bounds how
-    steep f can be, coordinate by coordinate (``penalty="componentwise"``) or in all of them together (``"joint"``, the
-    paper's). With ``standardize=True`` the program is written for standardised X and y, so `lam` has no units.
+    a convex program, to a certified relative gap `tol`. The seminorm sums the largest slopes of both parts: it bounds
+    how steep f can be, coordinate by coordinate (``penalty="componentwise"``) or in all of them together
+    (``"joint"``, the paper's).
+    With ``standardize=True`` the program is written for standardised X and y, so `lam` has no units.
 
     Parameters
     ----------
@@ -83,7 +84,8 @@ class DCRegressor(RegressorMixin, BaseEstimator):
     function_ : PLDC
         The fitted function in the units of the data (not clipped).
     certificate_ : Certificate
-        ``upper``, ``lower`` and ``gap`` of the program stated above.
+        ``upper``, ``lower`` and ``gap`` of the program stated above, and the ``solution`` that attains ``upper``:
+        values and slopes of both parts at the distinct (standardised) rows.
     lam_ : float
         The weight used.
     seminorm_ : float
@@ -153,7 +155,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DCRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> DCRegressor:
         """Fit the function.
 
         Parameters
@@ -189,13 +191,14 @@ class DCRegressor(RegressorMixin, BaseEstimator):
         certificate = certify(problem, solution)
         if solution.status != "optimal":
             warnings.warn(
-                f"The certified relative gap is {certificate.gap:.2g}, not tol={self.tol:.2g}: {STATUS[solution.status]}.",
+                f"The certified relative gap is {certificate.gap:.2g}, not tol={self.tol:.2g}: "
+                f"{STATUS[solution.status]}.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         feasible = certificate.solution
         self.function_ = units.restore(problem.function(feasible).drop_dominated())
-        self.certificate_ = replace(certificate, solution=None)
+        self.certificate_ = replace(certificate, solution=replace(feasible, multipliers=None, history=[]))
         self.seminorm_ = problem.penalty.value(feasible.slopes)
         self.lam_ = problem.lam
         self.n_iter_ = solution.iterations
@@ -203,13 +206,13 @@ class DCRegressor(RegressorMixin, BaseEstimator):
         self.reference_ = _mean(X, weight)
         return self
 
-    def predict(self, X: ArrayLike) -> Array:
+    def predict(self, X: Any) -> Array:
         """Evaluate the fitted function at the rows of X (clipped, if `clip`)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.clip(self.function_(X), *self._limits())
 
-    def explain(self, X: ArrayLike, reference: ArrayLike | None = None) -> Explanation:
+    def explain(self, X: Any, reference: ArrayLike | None = None) -> Explanation:
         """Explain each prediction by the affine function that rules at its row.
 
         Parameters
@@ -253,7 +256,9 @@ class DCRegressor(RegressorMixin, BaseEstimator):
             return self.monotone
         names = getattr(self, "feature_names_in_", None)
         if names is None:
-            raise ValueError("monotone is a dict of feature names, but X has no column names: pass a sequence of signs.")
+            raise ValueError(
+                "monotone is a dict of feature names, but X has no column names: pass a sequence of signs."
+            )
         unknown = set(self.monotone) - set(names)
         if unknown:
             raise ValueError(f"monotone names unknown features {sorted(unknown)}; X has {list(names)}.")
@@ -278,7 +283,12 @@ class Units:
     def of(cls, X: Array, y: Array, weight: Array) -> Units:
         """Weighted mean and standard deviation; what is constant keeps the scale one."""
         center, y_center = _mean(X, weight), _mean(y[:, None], weight)
-        return cls(center, _spread(X, center, weight), float(y_center[0]), float(_spread(y[:, None], y_center, weight)[0]))
+        return cls(
+            center,
+            _spread(X, center, weight),
+            float(y_center[0]),
+            float(_spread(y[:, None], y_center, weight)[0]),
+        )
 
     def scale_X(self, X: Array) -> Array:
         """Return X in these units."""
@@ -330,9 +340,10 @@ def _check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
 
 
 def _number(name: str, value: Any) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not (value > 0 and np.isfinite(value)):
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    if not (number > 0 and np.isfinite(number)):
         raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
-    return float(value)
+    return number
 
 
 def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
@@ -348,7 +359,11 @@ def _shown(verbose: int) -> Iterator[Monitor]:
     def log(row: dict[str, float]) -> None:
         logger.info(
             "iteration %3d  objective %.6g  lower bound %.6g  gap %.1e  %.1f s",
-            row["iteration"], row["upper"], row["lower"], row["gap"], row["seconds"],
+            row["iteration"],
+            row["upper"],
+            row["lower"],
+            row["gap"],
+            row["seconds"],
         )
 
     if not verbose:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 IntArray = NDArray[np.intp]
 
 # Numbers in one rows × pieces tile: 1 MiB of float64, so that a tile is reduced while it is still in cache.

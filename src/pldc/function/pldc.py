@@ -112,24 +112,31 @@ class PLDC:
         bound = bound_over_active_pairs if active_pairs else bound_over_all_pairs
         return bound(self.plus, self.minus, norm)
 
-    def prune(self, X: ArrayLike | None = None, tol: float = 1e-9) -> PLDC:
+    def prune(self, X: ArrayLike | None = None, tol: float | None = None) -> PLDC:
         """Drop pieces that are not needed.
 
         Parameters
         ----------
         X : array of shape (n, d), optional
-            Given: keep the pieces active at some row of X; values at these rows are unchanged, values
-            elsewhere may change. Not given: keep exactly the pieces that rise above the others somewhere in
-            space, found by linear programs; values are unchanged everywhere (to `tol` × the scale of f).
-        tol : float, default=1e-9
-            How far a piece must rise above the others to count, relative to the scale of the offsets.
+            Not given: keep exactly the pieces that rise above the others somewhere in space, found by linear programs;
+            values are unchanged everywhere. Given: keep pieces enough to reproduce the values at the rows of X; values
+            elsewhere may change.
+        tol : float, optional
+            Without X (default 1e-9): how far a piece must rise above the others to count, relative to the scale of the
+            offsets. With X (default 0): how much each part may change at the rows of X, relative to the range of f
+            there; 1e-3 often leaves a small fraction of the pieces.
         """
-        if X is not None:
-            points = as_points(X, self.n_features)
-            if len(points) == 0:
-                raise ValueError("prune(X) needs at least one row: no piece is active on an empty X.")
-            return PLDC(prune_on(self.plus, points), prune_on(self.minus, points))
-        return PLDC(prune_exact(self.plus, tol), prune_exact(self.minus, tol))
+        if X is None:
+            tol = 1e-9 if tol is None else tol
+            return PLDC(prune_exact(self.plus, tol), prune_exact(self.minus, tol))
+        points = as_points(X, self.n_features)
+        if len(points) == 0:
+            raise ValueError("prune(X) needs at least one row: no piece is active on an empty X.")
+        tol = 0.0 if tol is None else tol
+        if not tol >= 0:
+            raise ValueError(f"tol must be ≥ 0, got {tol}.")
+        allowed = tol * float(np.ptp(self(points)))
+        return PLDC(prune_on(self.plus, points, allowed), prune_on(self.minus, points, allowed))
 
     def drop_dominated(self) -> PLDC:
         """Drop pieces that lie below another piece of equal slope: no LP, values unchanged everywhere."""

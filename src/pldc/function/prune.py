@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.linear_programs import deepest_point
-from pldc.function.max_affine import Array, MaxAffine
+from pldc.function.max_affine import Array, MaxAffine, as_points
 
 
 def drop_dominated(f: MaxAffine) -> MaxAffine:
@@ -18,9 +18,24 @@ def drop_dominated(f: MaxAffine) -> MaxAffine:
     return _take(f, np.sort(order[first]))
 
 
-def prune_on(f: MaxAffine, X: ArrayLike) -> MaxAffine:
-    """Keep the pieces that are active at some row of `X`. Values at these rows are unchanged."""
-    return _take(f, np.unique(f.active(X)))
+def prune_on(f: MaxAffine, X: ArrayLike, tol: float = 0.0) -> MaxAffine:
+    """Keep pieces enough to reach f at every row of `X`, to within `tol` (in the units of f).
+
+    With tol = 0 these are the active pieces. Otherwise, tile by tile, the piece that serves most of the rows not yet
+    served is kept, until all are.
+    """
+    points = as_points(X, f.n_features)
+    if tol == 0:
+        return _take(f, np.unique(f.active(points)))
+    kept = np.zeros(f.n_pieces, dtype=bool)
+    for _, values in f._tiles(points):
+        serves = values >= values.max(axis=1, keepdims=True) - tol
+        left = serves[~serves[:, kept].any(axis=1)]
+        while len(left):
+            best = int(left.sum(axis=0).argmax())
+            kept[best] = True
+            left = left[~left[:, best]]
+    return _take(f, np.flatnonzero(kept))
 
 
 def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
@@ -36,7 +51,7 @@ def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
     f = drop_dominated(f)
     if f.n_pieces == 1:
         return f
-    S, t, scale = _normalised(f)
+    S, t = _normalised(f)
     needed: list[int] = []
     for j in _likely_needed(f):
         if _rises_above(S, t, j, needed, tol)[0]:
@@ -62,14 +77,14 @@ def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
     return _take(f, np.sort(np.array(needed)))
 
 
-def _normalised(f: MaxAffine) -> tuple[Array, Array, float]:
+def _normalised(f: MaxAffine) -> tuple[Array, Array]:
     """Slopes and offsets recentred and divided by one scale: the same pieces are needed, numbers of order one."""
     S = f.slopes - f.slopes.mean(axis=0)
     t = f.offsets - f.offsets.mean()
     size = np.abs(S).max()
     S = S / size if size > 0 else S
     scale = np.abs(t).max()
-    return S, t / scale if scale > 0 else t, float(scale)
+    return S, t / scale if scale > 0 else t
 
 
 def _likely_needed(f: MaxAffine) -> list[int]:

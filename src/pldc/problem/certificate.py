@@ -24,8 +24,8 @@ from pldc.function.max_affine import Array
 from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import repair
 
-# The gap is relative to the objective, but never to less than this share of the loss of the best constant: an
-# objective of zero (a target that is exactly constant, or exactly linear beside a free linear term) has no relative gap.
+# The gap is relative to the objective, but never to less than this share of the loss of the best constant: an objective
+# of zero (a target that is exactly constant, or exactly linear beside a free linear term) has no relative gap.
 FLOOR = 1e-9
 
 
@@ -41,14 +41,14 @@ class Certificate:
         No function of the class has an objective below this.
     gap : float
         (upper − lower) / max(upper, lower), with a floor for an objective of zero.
-    solution : Solution or None
-        The feasible point that attains `upper`; a fitted estimator drops it.
+    solution : Solution
+        The feasible point that attains `upper`.
     """
 
     upper: float
     lower: float
     gap: float
-    solution: Solution | None = field(repr=False, compare=False)
+    solution: Solution = field(repr=False, compare=False)
 
 
 def certify(problem: Problem, solution: Solution) -> Certificate:
@@ -56,7 +56,9 @@ def certify(problem: Problem, solution: Solution) -> Certificate:
     feasible = repair(problem, solution)
     upper = problem.objective(feasible)
     lower = min(lower_bound(problem, solution.multipliers), upper)
-    return Certificate(upper, lower, relative_gap(problem, upper, lower), replace(feasible, multipliers=solution.multipliers))
+    return Certificate(
+        upper, lower, relative_gap(problem, upper, lower), replace(feasible, multipliers=solution.multipliers)
+    )
 
 
 def relative_gap(problem: Problem, upper: float, lower: float) -> float:

@@ -64,7 +64,7 @@ class Problem:
     X : array of shape (n, d)
         The distinct points.
     y, weight : arrays of shape (m,)
-        The observations; weights are positive and sum to one.
+        The distinct observations, sorted by point and value; weights are positive and sum to one.
     node : int array of shape (m,)
         The point each observation belongs to: observations at one place share its value.
     loss, penalty, lam
@@ -101,7 +101,7 @@ class Problem:
         monotone: ArrayLike | None = None,
         linear: bool = False,
     ) -> Problem:
-        """Check the data, drop observations of weight zero, and merge equal rows of X into one point."""
+        """Check the data, drop rows of weight zero, merge equal rows of X into one point and equal rows into one."""
         X = np.asarray(X, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
         if X.ndim != 2 or y.shape != (len(X),) or len(y) == 0:
@@ -121,13 +121,15 @@ class Problem:
         if not (w > 0).any():
             raise ValueError("All weights are zero: there is nothing to fit.")
         X, y, w = X[w > 0], y[w > 0], w[w > 0]
-        w = w / w.max()
+        # + 0.0 makes −0.0 equal to 0.0. Equal observations become one: repeating a row is exactly a larger weight.
         points, node = np.unique(X + 0.0, axis=0, return_inverse=True)
+        distinct, member = np.unique(np.column_stack([node.ravel(), y + 0.0]), axis=0, return_inverse=True)
+        mass = np.bincount(member.ravel(), weights=w / w.max())
         return cls(
             X=points,
-            y=y,
-            weight=w / w.sum(),
-            node=node.ravel(),
+            y=distinct[:, 1],
+            weight=mass / mass.sum(),
+            node=distinct[:, 0].astype(np.intp),
             loss=loss,
             penalty=penalty,
             lam=float(lam),
@@ -190,7 +192,7 @@ class Problem:
         return np.bincount(self.node, weights=observed, minlength=len(self.X))
 
     def fit(self, values: Array, linear: Array) -> Array:
-        """f at the points."""
+        """F at the points."""
         return np.asarray(self.signs @ values + self.X @ linear)
 
     def risk(self, fit: Array) -> float:

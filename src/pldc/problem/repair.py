@@ -1,10 +1,11 @@
 """From any iterate to a point that satisfies every constraint of the program, at little cost in the objective.
 
-For each part: lift the values onto the max-affine function of the iterate, F_i = max_j φ_j + ⟨g_j, x_i − x_j⟩. A point that
-the lift leaves alone keeps its slope, which is a subgradient there. A point that moved needs a new one: its own slope,
-pushed onto {a : ⟨a, x_k − x_i⟩ ≤ F_k − F_i for all k} by repeated projection. What is still violated after that is mended
-in one of two ways, whichever costs less: the slope of the active piece (always a subgradient, but it may pair large slopes
-of both parts), or a parabola added to the part (a small bend everywhere). Last, the whole is scaled and shifted.
+For each part: lift the values onto the max-affine function of the iterate, F_i = max_j φ_j + ⟨g_j, x_i − x_j⟩. A point
+that the lift leaves alone keeps its slope, which is a subgradient there. A point that moved needs a new one: its own
+slope, pushed onto {a : ⟨a, x_k − x_i⟩ ≤ F_k − F_i for all k} by repeated projection. What is still violated after that
+is mended in one of two ways, whichever costs less: the slope of the active piece (always a subgradient, but it may pair
+large slopes of both parts), or a parabola added to the part (a small bend everywhere). Last, the whole is scaled and
+shifted.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def lift(X: Array, phi: Array, g: Array) -> tuple[Array, Array, Array]:
     np.fill_diagonal(pieces, phi)
     active = pieces.argmax(axis=1)
     F = pieces[np.arange(len(X)), active]
-    moved = F > phi + tolerance(F)
+    moved = phi + tolerance(F) < F
     return np.where(moved, F, phi), active, moved
 
 
@@ -121,12 +122,13 @@ def bend(problem: Problem, p: int, F: Array, G: Array, rows: Array, worst: Array
 def rescale(problem: Problem, solution: Solution) -> Solution:
     """Replace f by t f + b, t ≥ 0, if that lowers the objective: the constraints are a cone.
 
-    Reweighted least squares of y on the fit (exact in one step for squared loss); only what lowers the objective is kept.
+    Reweighted least squares of y on the fit (exact in one step for squared loss); only what lowers the objective is
+    kept.
     """
     fit = problem.fit(solution.values, solution.linear)[problem.node]
     size = problem.lam * problem.penalty.value(solution.slopes)
     w, loss, y = problem.weight, problem.loss, problem.y
-    floor = max(loss.softness, 1e-9 * np.ptp(y), np.finfo(float).tiny)
+    floor = loss.softness or max(1e-9 * float(np.ptp(y)) / max(loss.down, loss.up), np.finfo(float).tiny)
     best, t, b = (float(w @ loss.value(fit - y)) + size, 1.0, 0.0), 1.0, 0.0
     for _ in range(1 if np.isinf(loss.up) else 8):
         r = t * fit + b - y

@@ -74,7 +74,10 @@ class ExactSolver:
                 if best.gap < 0.9 * gap_mark or method.mu < 0.9 * mu_mark:
                     gap_mark, mu_mark, since = min(gap_mark, best.gap), min(mu_mark, method.mu), 0
                 row = {
-                    "iteration": len(history), "upper": unit * best.upper, "lower": unit * best.lower, "gap": best.gap,
+                    "iteration": len(history),
+                    "upper": unit * best.upper,
+                    "lower": unit * best.lower,
+                    "gap": best.gap,
                     "seconds": time.perf_counter() - began,
                 }
                 history.append(row)

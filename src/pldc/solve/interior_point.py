@@ -7,7 +7,8 @@ with the residuals of the optimality conditions. There are seven kinds:
     OVER, UNDER   e⁺ and e⁻, whose multipliers are the room w·up − ω and ω + w·down in the dual box of the loss:
                   f − y = ε ω / w + e⁺ − e⁻  (see `problem.losses`; the squared loss has no box and no such rows)
 
-Directions follow Mehrotra: a predictor, then a corrector that aims at a centre chosen by how far the predictor could go.
+Directions follow Mehrotra: a predictor, then a corrector that aims at a centre chosen by how far the predictor could
+go, then up to two of Gondzio's corrections while they lengthen the step.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class InteriorPoint:
     def _start(self) -> None:
         """Start at a paraboloid in every part, strictly inside all constraints, on the central path of a large μ."""
         problem = self.problem
-        X, sign, loss = problem.X, problem.slope_sign, problem.loss
-        P, (n, d) = len(problem.signs), X.shape
+        X, sign = problem.X, problem.slope_sign
+        P, n = len(problem.signs), len(X)
         width = np.ptp(X, axis=0)
         spread = max(float(np.abs(X - X.mean(axis=0)).sum(axis=1).mean()), 1e-12)
         steepness = max(float(np.std(problem.y)), 1e-12) / spread
@@ -61,7 +62,10 @@ class InteriorPoint:
         phi = 0.5 * steepness * ((X - z) ** 2).sum(axis=2)
         slope = steepness * (X - z)
         margin = 0.1 * steepness * spread
-        self.free_plus, self.free_minus = np.broadcast_to(sign >= 0, slope.shape), np.broadcast_to(sign <= 0, slope.shape)
+        self.free_plus, self.free_minus = (
+            np.broadcast_to(sign >= 0, slope.shape),
+            np.broadcast_to(sign <= 0, slope.shape),
+        )
         gp = np.where(self.free_plus, np.maximum(slope, 0.0) + margin, 0.0)
         gm = np.where(self.free_minus, np.maximum(-slope, 0.0) + margin, 0.0)
         # A signed slope has no opposite side to balance the margin: the values tilt with it.
@@ -80,10 +84,20 @@ class InteriorPoint:
         off_diagonal = np.ones((P, n, n))
         off_diagonal[:, at, at] = 0.0
         self.c_sign = (problem.monotone * problem.linear).astype(np.float64)
-        s = [S, np.where(self.free_plus, gp, 1.0), np.where(self.free_minus, gm, 1.0), L - rows,
-             np.where(self.c_sign != 0, self.c_sign * c, 1.0)]
-        self.mask: list[Array] = [off_diagonal, self.free_plus.astype(float), self.free_minus.astype(float),
-                                  np.ones_like(rows), np.abs(self.c_sign)]
+        s = [
+            S,
+            np.where(self.free_plus, gp, 1.0),
+            np.where(self.free_minus, gm, 1.0),
+            L - rows,
+            np.where(self.c_sign != 0, self.c_sign * c, 1.0),
+        ]
+        self.mask: list[Array] = [
+            off_diagonal,
+            self.free_plus.astype(float),
+            self.free_minus.astype(float),
+            np.ones_like(rows),
+            np.abs(self.c_sign),
+        ]
         mu = problem.lam * s[NORM].shape[1] / float((1.0 / s[NORM]).sum())
         mu = max(mu, 10.0 * problem.null_risk / sum(float(mask.sum()) for mask in self.mask))
         z_list = [mask * mu / slack for mask, slack in zip(self.mask, s, strict=True)]
@@ -113,14 +127,15 @@ class InteriorPoint:
         target = [-s * z for s, z in zip(self.s, self.z, strict=True)]
         dx, ds, dz, domega = self._direction(newton, target)
         a, b = self._steps(ds, dz)
-        after = sum(
-            float(((s + a * u) * (z + b * v) * m).sum())
-            for s, z, u, v, m in zip(self.s, self.z, ds, dz, self.mask, strict=True)
-        ) / self.count
+        after = (
+            sum(
+                float(((s + a * u) * (z + b * v) * m).sum())
+                for s, z, u, v, m in zip(self.s, self.z, ds, dz, self.mask, strict=True)
+            )
+            / self.count
+        )
         centre = mu * min(1.0, max(after / mu, 1e-8)) ** 3
-        target = [
-            m * (centre - u * v) - s * z for s, z, u, v, m in zip(self.s, self.z, ds, dz, self.mask, strict=True)
-        ]
+        target = [m * (centre - u * v) - s * z for s, z, u, v, m in zip(self.s, self.z, ds, dz, self.mask, strict=True)]
         direction = self._direction(newton, target)
         a, b = self._steps(direction[1], direction[2])
         for _ in range(CORRECTORS):
@@ -144,7 +159,11 @@ class InteriorPoint:
         return True
 
     def _centred_again(
-        self, target: list[Array], direction: tuple[Variables, list[Array], list[Array], Array], a: float, b: float,
+        self,
+        target: list[Array],
+        direction: tuple[Variables, list[Array], list[Array], Array],
+        a: float,
+        b: float,
         centre: float,
     ) -> list[Array]:
         """Gondzio's correction: what products at a longer step would be, pulled back into [0.1, 10] × centre."""
@@ -191,11 +210,20 @@ class InteriorPoint:
             self.psi = 1.0 / softness
         self.theta = z[PAIR] / s[PAIR]
         self.gamma = z[NORM] / s[NORM]
-        inverse = [np.where(free, s[k] / np.where(free, z[k], 1.0), 0.0)
-                   for k, free in ((PLUS, self.free_plus), (MINUS, self.free_minus))]
+        inverse = [
+            np.where(free, s[k] / np.where(free, z[k], 1.0), 0.0)
+            for k, free in ((PLUS, self.free_plus), (MINUS, self.free_minus))
+        ]
         return Newton(
-            problem, self.pairs, self.workers, self.theta, self.gamma, inverse[0], inverse[1],
-            problem.at_nodes(self.psi), z[SIGN] / s[SIGN],
+            problem,
+            self.pairs,
+            self.workers,
+            self.theta,
+            self.gamma,
+            inverse[0],
+            inverse[1],
+            problem.at_nodes(self.psi),
+            z[SIGN] / s[SIGN],
         )
 
     def _direction(self, newton: Newton, target: list[Array]) -> tuple[Variables, list[Array], list[Array], Array]:
@@ -209,13 +237,15 @@ class InteriorPoint:
         if self.boxed:
             shift = shift - target[OVER] / z[OVER] + target[UNDER] / z[UNDER]
         force = problem.at_nodes(self.psi * shift)
-        dx = newton.solve(Variables(
-            phi - r.phi - problem.signs[:, None] * force,
-            self.free_plus * (pull[PLUS] - r.gp + g - norm),
-            self.free_minus * (pull[MINUS] - r.gm - g - norm),
-            norm.sum(axis=0) - r.L,
-            (self.c_sign * pull[SIGN] - r.c - problem.X.T @ force) * problem.linear,
-        ))
+        dx = newton.solve(
+            Variables(
+                phi - r.phi - problem.signs[:, None] * force,
+                self.free_plus * (pull[PLUS] - r.gp + g - norm),
+                self.free_minus * (pull[MINUS] - r.gm - g - norm),
+                norm.sum(axis=0) - r.L,
+                (self.c_sign * pull[SIGN] - r.c - problem.X.T @ force) * problem.linear,
+            )
+        )
         ds = [
             self.pairs(dx.phi, dx.gp - dx.gm) + self.r_pair,
             dx.gp,
@@ -230,7 +260,9 @@ class InteriorPoint:
             flow = (problem.signs @ (self.pairs.adjoint(dz[PAIR])[0] - r.phi)) / len(problem.signs)
             domega += self.psi * ((flow - problem.at_nodes(domega)) / newton.psi)[problem.node]
             dz += [-domega, domega]
-            ds += [(k - slack * u) / w for k, slack, u, w in zip(target[OVER:], s[OVER:], dz[OVER:], z[OVER:], strict=True)]
+            ds += [
+                (k - slack * u) / w for k, slack, u, w in zip(target[OVER:], s[OVER:], dz[OVER:], z[OVER:], strict=True)
+            ]
         return dx, ds, dz, domega
 
     def _steps(self, ds: list[Array], dz: list[Array]) -> tuple[float, float]:
@@ -255,9 +287,9 @@ def _centred_loss(problem: Problem, r: Array, mu: float) -> tuple[Array, Array, 
 
 
 def _longest(s: Array, ds: Array) -> float:
-    """Largest step ≤ 1 / TO_BOUNDARY with s + step · ds ≥ 0."""
-    if s.size == 0:
-        return 1.0 / TO_BOUNDARY
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = float(np.nanmax(np.where(ds < 0, -ds / s, 0.0)))
-    return min(1.0 / ratio, 1.0 / TO_BOUNDARY) if ratio > 0 else 1.0 / TO_BOUNDARY
+    """Largest step ≤ 1 / TO_BOUNDARY with s + step · ds ≥ 0; zero for a direction that is not a number."""
+    ratio = np.divide(ds, s, out=np.zeros_like(s), where=s > 0)  # s = 0: left out by a mask
+    shrink = -float(ratio.min(initial=0.0))
+    if np.isnan(shrink):
+        return 0.0
+    return min(1.0 / shrink, 1.0 / TO_BOUNDARY) if shrink > 0 else 1.0 / TO_BOUNDARY

@@ -1,6 +1,7 @@
 """The linear algebra of the interior point: one Newton system, eliminated down to one small dense matrix.
 
-Variables: values φ (P, n); slopes g = g⁺ − g⁻ with g⁺, g⁻ ≥ 0 (P, n, d); bounds L (q,); linear term c (d,). The system is
+Variables: values φ (P, n); slopes g = g⁺ − g⁻ with g⁺, g⁻ ≥ 0 (P, n, d); bounds L (q,); linear term c (d,). The system
+is
 
     Hess(loss) + θ on pair rows  φ_i − φ_j − ⟨g_j, x_i − x_j⟩
                + γ on norm rows  L − rows(g⁺ + g⁻)
@@ -17,8 +18,8 @@ what is left for u at point j is a least-squares problem with the rows
 
 It is eliminated by orthogonal factorisations, not by its normal equations: near the solution θ and e differ by sixteen
 orders of magnitude and only square roots of that survive in double precision. A QR factor of each part's pair rows is
-merged with the other rows; W, the components of the right-hand sides in the column space, then gives the dense symmetric
-matrix over (φ, L, c), of size P·n + q + d whatever the number of pairs: the plain sum of squares less WᵀW.
+merged with the other rows; W, the components of the right-hand sides in the column space, then gives the dense
+symmetric matrix over (φ, L, c), of size P·n + q + d whatever the number of pairs: the sum of squares less WᵀW.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Pairs:
         return rows
 
     def adjoint(self, Z: Array) -> tuple[Array, Array]:
-        """Return the products with φ and with g of the transposed rows: (Σ_j Z_ji − Σ_j Z_ij, −Σ_i Z_ji (x_i − x_j))."""
+        """Apply the transposed rows: (Σ_j Z_ji − Σ_j Z_ij for φ, −Σ_i Z_ji (x_i − x_j) for g)."""
         out = Z.sum(axis=2)
         return Z.sum(axis=1) - out, out[:, :, None] * self.X - Z @ self.X
 
@@ -87,8 +88,16 @@ class Newton:
     """The system at given weights: `solve` inverts it, `apply` multiplies by it."""
 
     def __init__(
-        self, problem: Problem, pairs: Pairs, workers: Workers, theta: Array, gamma: Array, p_plus: Array,
-        p_minus: Array, psi: Array, c_weight: Array,
+        self,
+        problem: Problem,
+        pairs: Pairs,
+        workers: Workers,
+        theta: Array,
+        gamma: Array,
+        p_plus: Array,
+        p_minus: Array,
+        psi: Array,
+        c_weight: Array,
     ):
         self.problem, self.pairs = problem, pairs
         self.theta, self.gamma = theta, gamma
@@ -167,11 +176,11 @@ class Newton:
         H[:n] *= s[0]
         H[:, :n] *= s[0]
         for p in range(1, P):
-            block = slice(p * n, (p + 1) * n)
-            H[block, :m] -= s[p] * H[:n, :m]
-            H[:m, block] -= s[p] * H[:m, :n]
-            size[block] += size[:n]
-            corner = H[block, block]
+            part = slice(p * n, (p + 1) * n)
+            H[part, :m] -= s[p] * H[:n, :m]
+            H[:m, part] -= s[p] * H[:m, :n]
+            size[part] += size[:n]
+            corner = H[part, part]
             corner += np.diag(corner).mean() / n  # both parts may move together: fix that direction
         if problem.linear:
             H[m:, :m] = -(problem.X.T @ H[:n, :m])

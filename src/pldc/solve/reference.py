@@ -1,7 +1,8 @@
 """Algorithm 1 of the paper, literally: for tests and for teaching.
 
-Siahkamari, Gangrade, Kulis and Saligrama, "Piecewise Linear Regression via a Difference of Convex Functions", ICML 2020,
-appendix "Algorithms via ADMM". Names are the paper's: ŷ → y_hat, η → eta, ζ → zeta; φ₁ = ŷ + z and φ₂ = z. It minimises
+Siahkamari, Gangrade, Kulis and Saligrama, "Piecewise Linear Regression via a Difference of Convex Functions", ICML
+2020, appendix "Algorithms via ADMM". Names are the paper's: ŷ → y_hat, η → eta, ζ → zeta; φ₁ = ŷ + z and φ₂ = z. It
+minimises
 
     Σ_i (ŷ_i − y_i)² + λ Σ_d L_d      (componentwise seminorm, loss summed: λ here is n times `lam` elsewhere)
 
@@ -60,8 +61,21 @@ def algorithm_1(X: Array, y: Array, lam: float, T: int = 10_000, rho: float = 0.
         eta = eta + a - p
         zeta = zeta + b - q
     return {
-        "y_hat": y_hat, "z": z, "a": a, "b": b, "L": L, "p": p, "q": q, "s": s, "t": t, "u": u,
-        "alpha": alpha, "beta": beta, "gamma": gamma, "eta": eta, "zeta": zeta,
+        "y_hat": y_hat,
+        "z": z,
+        "a": a,
+        "b": b,
+        "L": L,
+        "p": p,
+        "q": q,
+        "s": s,
+        "t": t,
+        "u": u,
+        "alpha": alpha,
+        "beta": beta,
+        "gamma": gamma,
+        "eta": eta,
+        "zeta": zeta,
     }
 
 
@@ -74,7 +88,7 @@ def reference_solution(X: Array, y: Array, lam: float, T: int = 10_000, rho: flo
     if len(problem.X) != len(X):
         raise ValueError("The rows of X must be distinct.")
     state = algorithm_1(X, y, lam, T, rho)
-    order = np.argsort(problem.node)  # the package sorts the points
+    order = np.lexsort(X.T[::-1])  # the package sorts the points
     values = np.stack([state["y_hat"] + state["z"], state["z"]])[:, order]
     slopes = np.stack([state["a"], state["b"]])[:, order]
     # α and β are scaled multipliers (≥ 0) of a summed loss; row [i, j] owns the slope of point i, as in `Solution`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from types import TracebackType
 from typing import Any
 
@@ -40,7 +41,9 @@ class Workers:
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._pool is not None:
             self._pool.shutdown()
         self._limit.__exit__(kind, error, trace)
@@ -49,7 +52,7 @@ class Workers:
         """Call `work` on slices that cover range(n), in parallel; return the results in order."""
         count = max(1, min(self.threads, n // SMALLEST_BLOCK))
         edges = [n * k // count for k in range(count + 1)]
-        blocks = [slice(start, stop) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+        blocks = [slice(start, stop) for start, stop in pairwise(edges)]
         if self._pool is None or count == 1:
             return [work(block) for block in blocks]
         return list(self._pool.map(work, blocks))

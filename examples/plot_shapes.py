@@ -1,0 +1,87 @@
+"""
+Shapes and quantiles
+====================
+
+What is known about the function can be imposed: convex, concave or monotone. The loss decides what is
+followed: the mean of y, its median or another quantile.
+"""
+
+# %%
+# Convex and concave
+# ------------------
+#
+# ``shape="convex"`` keeps the plus part alone, ``shape="concave"`` the minus part alone. On data from a
+# convex function the convex fit can afford a small ``lam``, since the shape itself holds back the noise;
+# the unrestricted fit with the same ``lam`` follows more of it. A concave fit of the same data is little
+# more than a line.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from pldc import DCRegressor
+
+rng = np.random.default_rng(1)
+x = np.sort(rng.uniform(-1, 1, 120))
+X = x[:, None]
+grid = np.linspace(-1, 1, 400)[:, None]
+
+bowl = np.maximum(x**2, 1.5 * x - 0.4) + 0.15 * rng.standard_normal(len(x))
+
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+ax.plot(x, bowl, ".", color="0.7", label="data")
+for shape in ("dc", "convex", "concave"):
+    model = DCRegressor(lam=1e-3, shape=shape).fit(X, bowl)
+    print(f"{shape:8}  certified gap {model.certificate_.gap:.1e}")
+    ax.plot(grid, model.predict(grid), label=shape)
+ax.legend()
+ax.set(xlabel="x", ylabel="y", title="One sample, three shapes")
+plt.show()
+
+# %%
+# Monotone
+# --------
+#
+# ``monotone`` gives each feature a sign: 1 for a function that does not decrease in it, −1 for one that
+# does not increase, 0 for a free one. Here the truth is level in the middle, where noise makes the free fit
+# fall; the monotone fit cannot.
+#
+# The sign is imposed on the slopes of each convex part. That is sufficient for a monotone fit but not
+# necessary: in one dimension a rising fit is a rising convex plus a rising concave function. Steep, level,
+# steep, as here, is such a sum; level, steep, level (an S) is not, and would be fitted poorly.
+
+cube = 2 * x**3 + 0.3 * rng.standard_normal(len(x))
+free = DCRegressor(lam=1e-3).fit(X, cube)
+rising = DCRegressor(lam=1e-3, monotone=[1]).fit(X, cube)
+
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+ax.plot(x, cube, ".", color="0.7", label="data")
+ax.plot(grid, free.predict(grid), label="free")
+ax.plot(grid, rising.predict(grid), label="monotone=[1]")
+ax.legend()
+ax.set(xlabel="x", ylabel="y", title="With and without a sign")
+plt.show()
+
+print(f"smallest slope of the free fit      {free.function_.gradient(grid).min():8.4f}")
+print(f"smallest slope of the monotone fit  {rising.function_.gradient(grid).min():8.4f}")
+
+# %%
+# Quantiles
+# ---------
+#
+# The noise grows from left to right, and three quantile fits follow its spread. Each is a separate fit:
+# nothing keeps them from crossing. About the asked share of the data lies below each.
+
+x = np.linspace(-1, 1, 80)
+X = x[:, None]
+fan = np.sin(3 * x) + (0.1 + 0.3 * (x + 1)) * rng.standard_normal(len(x))
+
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+ax.plot(x, fan, ".", color="0.7", label="data")
+for level in (0.1, 0.5, 0.9):
+    model = DCRegressor(loss="quantile", quantile=level, lam=0.05).fit(X, fan)
+    below = np.mean(fan < model.predict(X))
+    print(f"quantile {level}: {below:.2f} of the data below, certified gap {model.certificate_.gap:.1e}")
+    ax.plot(grid, model.predict(grid), label=f"quantile {level}")
+ax.legend()
+ax.set(xlabel="x", ylabel="y", title="A fan of quantiles")
+plt.show()

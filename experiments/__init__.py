@@ -1,0 +1,1 @@
+"""Experiments on real data; not part of the package."""

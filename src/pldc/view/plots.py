@@ -1,0 +1,67 @@
+"""Pictures of fitted functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pldc.function import PLDC
+
+
+def plot_surface(
+    function: PLDC,
+    X: ArrayLike,
+    y: ArrayLike,
+    title: str = "",
+    names: tuple[str, str] = ("x0", "x1"),
+    grid: int = 120,
+) -> Any:
+    """Draw a function of two variables with its data, and beside it the regions where it is linear.
+
+    Parameters
+    ----------
+    function : PLDC
+        A function of two variables.
+    X : array of shape (n, 2)
+    y : array of shape (n,)
+    title : str
+    names : (str, str)
+        Names of the variables.
+    grid : int
+        Points along each axis.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not registered with pyplot: save it with ``figure.savefig(path)``.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("Plots need matplotlib: pip install 'pldc[plot]'.") from error
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if function.n_features != 2 or X.ndim != 2 or X.shape[1] != 2:
+        raise ValueError(f"plot_surface draws functions of two variables, got {function.n_features}.")
+    low, high = X.min(axis=0), X.max(axis=0)
+    axes = [np.linspace(a, b, grid) for a, b in zip(low, high, strict=True)]
+    A, B = np.meshgrid(*axes)
+    points = np.column_stack([A.ravel(), B.ravel()])
+    Z = function(points).reshape(A.shape)
+    local = function.local(points)
+    pair = local.plus * function.minus.n_pieces + local.minus
+    region = np.unique(pair, return_inverse=True)[1].reshape(A.shape)
+
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    surface = figure.add_subplot(1, 2, 1, projection="3d")
+    surface.plot_surface(A, B, Z, cmap="viridis", alpha=0.75, linewidth=0, rcount=grid, ccount=grid)
+    surface.scatter(X[:, 0], X[:, 1], y, color="black", s=8, depthshade=False)
+    surface.set(xlabel=names[0], ylabel=names[1], title=title)
+    flat = figure.add_subplot(1, 2, 2)
+    shuffled = np.random.default_rng(0).permutation(region.max() + 1)
+    flat.pcolormesh(A, B, shuffled[region], cmap="Pastel1", shading="auto", rasterized=True)
+    flat.contour(A, B, Z, levels=12, colors="black", linewidths=0.6)
+    flat.plot(X[:, 0], X[:, 1], ".", color="black", markersize=3)
+    flat.set(xlabel=names[0], ylabel=names[1], title=f"{region.max() + 1} linear regions in view")
+    return figure

@@ -1,0 +1,141 @@
+"""The certificate against an independent optimum, for good iterates and for garbage."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import sparse
+from tests.oracle import optimum
+from tests.problems import DELTA, LEVEL, build, garbage, random_settings, synthetic
+
+from pldc.problem import certify
+from pldc.problem.certificate import along_tree, directly, dual_value, lower_bound, split
+from pldc.problem.repair import repair
+from pldc.solve import ExactSolver
+
+
+def worst_violation(problem, solution):
+    """Largest violation of any constraint, by the definition."""
+    D = problem.X[None, :, :] - problem.X[:, None, :]
+    rows = solution.values[:, None, :] - solution.values[:, :, None] - np.einsum("pjk,jik->pji", solution.slopes, D)
+    sign = (problem.slope_sign * solution.slopes).min()
+    linear = (problem.monotone * solution.linear).min()
+    return max(-rows.min(), -sign, -linear)
+
+
+def test_the_helper_can_fail():
+    problem = build(*synthetic(10, 2))
+    assert worst_violation(problem, garbage(problem, np.random.default_rng(0))) > 0.1
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e3])
+def test_repair_makes_any_iterate_feasible(size):
+    rng = np.random.default_rng(0)
+    for X, y, settings in random_settings(48):
+        problem = build(X, y, **settings)
+        point = repair(problem, garbage(problem, rng, size))
+        scale = max(1.0, np.abs(point.values).max(), np.abs(point.slopes).max())
+        assert worst_violation(problem, point) <= 1e-9 * scale
+
+
+def test_repair_leaves_a_feasible_optimum_alone():
+    problem = build(*synthetic(20, 2))
+    solution = ExactSolver(tol=1e-8).solve(problem)
+    again = repair(problem, solution)
+    assert problem.objective(again) == pytest.approx(problem.objective(solution), rel=1e-7)
+
+
+def test_repair_survives_numbers_that_are_not():
+    problem = build(*synthetic(10, 2))
+    rough = garbage(problem, np.random.default_rng(0))
+    rough.values[0, 0], rough.slopes[1, 2, 0], rough.multipliers[0, 1, 2] = np.nan, np.inf, np.nan
+    certificate = certify(problem, rough)
+    assert 0 <= certificate.lower <= certificate.upper < np.inf
+
+
+def test_small_damage_costs_little():
+    """An almost optimal iterate with noise of 1e-6 keeps its bounds to about that accuracy."""
+    rng = np.random.default_rng(0)
+    for penalty in ("joint", "componentwise"):
+        problem = build(*synthetic(40, 3), penalty=penalty, lam=0.02)
+        solution = ExactSolver(tol=1e-8).solve(problem)
+        noisy = dataclasses.replace(
+            solution,
+            values=solution.values + 1e-6 * rng.standard_normal(solution.values.shape),
+            slopes=solution.slopes + 1e-6 * rng.standard_normal(solution.slopes.shape),
+            multipliers=solution.multipliers + 1e-9 * rng.standard_normal(solution.multipliers.shape),
+        )
+        assert certify(problem, noisy).gap < 1e-3
+
+
+@pytest.mark.parametrize("case", range(24))
+def test_bounds_bracket_the_optimum_for_garbage(case):
+    X, y, settings = list(random_settings(24, seed=3))[case]
+    best = optimum(X, y, delta=DELTA, level=LEVEL, **settings)
+    problem = build(X, y, **settings)
+    rng = np.random.default_rng(case)
+    for size in (1e-3, 1.0, 100.0):
+        certificate = certify(problem, garbage(problem, rng, size))
+        assert certificate.lower <= best * (1 + 1e-7) + 1e-10
+        assert certificate.upper >= best * (1 - 1e-7) - 1e-10
+
+
+def test_garbage_multipliers_can_prove_something():
+    """The lower bound is not trivially zero: rough but sensible multipliers give a positive bound."""
+    problem = build(*synthetic(30, 2), lam=0.05)
+    solution = ExactSolver(tol=1e-2).solve(problem)
+    noise = 1 + 0.1 * np.random.default_rng(0).standard_normal(solution.multipliers.shape)
+    assert lower_bound(problem, solution.multipliers * noise) > 0.2 * problem.objective(solution)
+
+
+def test_no_multipliers_prove_nothing():
+    problem = build(*synthetic(10, 2))
+    rough = dataclasses.replace(garbage(problem, np.random.default_rng(0)), multipliers=None)
+    assert certify(problem, rough).lower == 0.0
+
+
+def test_sparse_multipliers_give_the_same_bound():
+    problem = build(*synthetic(15, 2))
+    solution = ExactSolver(tol=1e-4).solve(problem)
+    as_sparse = [sparse.csr_array(mu) for mu in solution.multipliers]
+    assert lower_bound(problem, as_sparse) == pytest.approx(lower_bound(problem, solution.multipliers), rel=1e-12)
+
+
+@pytest.mark.parametrize("route", [along_tree, directly])
+def test_routes_carry_the_demand(route):
+    """For a flow with the asked divergence, Σ_j Σ_i μ_ji (x_i − x_j) = Σ_i demand_i x_i."""
+    problem = build(*synthetic(20, 3))
+    demand = np.random.default_rng(0).standard_normal(20)
+    demand -= demand.mean()
+    np.testing.assert_allclose(route(problem, demand).sum(axis=0), demand @ problem.X, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "quantile"])
+def test_split_is_the_conjugate_of_the_sum(loss):
+    """Σ_o of the shared-out conjugates equals the conjugate of the summed loss, by brute force."""
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0], [1.0], [2.0]], [4, 1, 3], axis=0)
+    problem = build(X, rng.standard_normal(8), loss=loss, weight=rng.uniform(0.5, 2, 8))
+    omega = np.array([0.05, -0.02, 0.01])
+    share = split(problem, omega)
+    np.testing.assert_allclose(problem.at_nodes(share), omega, atol=1e-15)
+    value = problem.loss.softness * share**2 / (2 * problem.weight) + share * problem.y
+    assert (share <= problem.weight * problem.loss.up + 1e-15).all()
+    assert (share >= -problem.weight * problem.loss.down - 1e-15).all()
+    f = np.linspace(-10, 10, 200_001)
+    for i in range(3):
+        own = problem.node == i
+        risk = sum(w * problem.loss.value(f - y) for w, y in zip(problem.weight[own], problem.y[own], strict=True))
+        assert value[own].sum() == pytest.approx((omega[i] * f - risk).max(), abs=1e-4)
+
+
+def test_dual_value_stays_below_the_optimum_on_the_ray():
+    """However large ω is, scaling it into the feasible set keeps the bound valid."""
+    X, y = synthetic(12, 2)
+    best = optimum(X, y, loss="absolute", penalty="joint", lam=0.1)
+    problem = build(X, y, loss="absolute", penalty="joint", lam=0.1)
+    omega = np.random.default_rng(0).standard_normal(12)
+    omega -= omega.mean()
+    for factor in (1e-3, 1.0, 1e3):
+        h = np.array([directly(problem, s * factor * omega) for s in problem.signs])
+        assert dual_value(problem, factor * omega, problem.penalty.dual(np.abs(h))) <= best + 1e-9

@@ -1,0 +1,38 @@
+import pytest
+from matplotlib.figure import Figure
+
+from pldc import PLDC, DCRegressor, cli
+from pldc.view import plot_surface
+from tests.problems import synthetic
+
+
+def test_demo_prints_a_table_and_writes_the_figure(monkeypatch, tmp_path, capsys):
+    """The same demo on a tenth of the rows, so that it takes seconds."""
+    split = cli.train_test_split
+
+    def fewer(X, y, **settings):
+        return split(X[::6], y[::6], **settings)
+
+    monkeypatch.setattr(cli, "train_test_split", fewer)
+    assert cli.main(["demo", "--output", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    for word in ("R² on held-out rows", "diabetes", "surface", "pieces", "gap", "prediction", "surface.png"):
+        assert word in out
+    assert "lower bound" in err  # progress
+    assert (tmp_path / "surface.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_no_command_is_an_error(capsys):
+    with pytest.raises(SystemExit):
+        cli.main([])
+    assert "demo" in capsys.readouterr().err
+
+
+def test_plot_surface():
+    X, y = synthetic(30, 2)
+    model = DCRegressor(tol=1e-2).fit(X, y)
+    figure = plot_surface(model.function_, X, y, title="a surface", names=("u", "v"), grid=20)
+    assert isinstance(figure, Figure) and len(figure.axes) == 2
+    assert figure.axes[0].get_title() == "a surface" and figure.axes[1].get_xlabel() == "u"
+    with pytest.raises(ValueError, match="two variables"):
+        plot_surface(PLDC.affine([1.0, 2.0, 3.0]), X, y)

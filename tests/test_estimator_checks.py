@@ -1,0 +1,20 @@
+"""scikit-learn's own checks, for several settings, with no expected failures."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pldc import DCRegressor
+
+SETTINGS = [
+    DCRegressor(),
+    DCRegressor(loss="absolute", penalty="joint", tol=1e-3),
+    DCRegressor(loss="huber", shape="convex", linear="free", tol=1e-3),
+    DCRegressor(loss="quantile", quantile=0.7, shape="concave", clip=False, standardize=False, tol=1e-3),
+]
+
+
+# The checks fit odd data of their own; a gap that is missed is said by a warning, which they allow.
+@pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(SETTINGS)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
