@@ -43,8 +43,8 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     Parameters
     ----------
     loss : {"squared", "absolute", "huber", "quantile"}, default="squared"
-        What is averaged: (f − y)² for the mean; |f − y| for the median; huber, squared up to `huber_delta` and linear
-        beyond; quantile, twice the pinball loss at level `quantile`.
+        What is averaged: (f − y)² for the mean; ``|f − y|`` for the median; huber, squared up to `huber_delta` and
+        linear beyond; quantile, twice the pinball loss at level `quantile`.
     quantile : float, default=0.5
         Level for ``loss="quantile"``; 0.5 is the absolute loss.
     huber_delta : float, default=1.35
@@ -58,7 +58,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     monotone : sequence or dict, optional
         −1, 0 or 1 for each feature (or a dict from feature name to sign): f does not increase, is free, or does not
         decrease in it. Imposed as a sign on the slopes of each convex part, which is sufficient for a monotone f but
-        not necessary: a monotone f whose parts are not monotone is excluded.
+        not necessary: a monotone f whose parts are not monotone, such as an S-shaped curve, is excluded.
     linear : {"penalized", "free"}, default="penalized"
         "free" adds a linear term that is not penalised, so a large `lam` gives linear regression instead of a constant.
         It helps when there are many more rows than features and hurts when there are not.
@@ -89,13 +89,14 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     lam_ : float
         The weight used.
     seminorm_ : float
-        The seminorm as the program measures it: objective = mean loss + lam_ · seminorm_. Between data points pieces
-        of both parts may meet that never meet at one: ``function_.seminorm_bound(active_pairs=True)`` bounds that.
+        The seminorm as the program measures it: ``objective = mean loss + lam_ · seminorm_``. Between data points
+        pieces of both parts may meet that never meet at one; ``function_.seminorm_bound(active_pairs=True)`` bounds
+        that.
     n_iter_ : int
         Iterations of the solver.
     clip_range_ : (float, float)
         Range of the training targets.
-    reference_ : array of shape (n_features_in_,)
+    reference_ : array of shape (d,)
         Mean of the training rows: where `explain` measures contributions from.
     n_features_in_ : int
     feature_names_in_ : array of str

@@ -104,7 +104,7 @@ class PLDC:
         ----------
         norm : {"joint", "componentwise"}
             joint: the supremum of ‖v₁‖₁ + ‖v₂‖₁ over subgradients (the paper's seminorm); componentwise: the
-            sum over coordinates of the supremum of |v₁ₖ| + |v₂ₖ|.
+            sum over coordinates of the supremum of ``|v₁ₖ| + |v₂ₖ|``.
         active_pairs : bool, default=False
             False takes the largest slope of each part, at once. True counts only pairs of pieces that are
             active together somewhere; tighter, and costs linear programs.

@@ -63,10 +63,9 @@ def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
         if not rises:
             waiting.pop()
             continue
-        # The highest piece at x is not in `needed` (j beats all of those there), so each round adds one.
-        values = S @ x + t
-        values[needed] = -np.inf
-        winner = int(values.argmax())
+        # Of those still waiting, the highest at x is needed: j beats all of `needed` there, and what was dropped is
+        # below `needed` everywhere.
+        winner = waiting[int((S[waiting] @ x + t[waiting]).argmax())]
         needed.append(winner)
         waiting.remove(winner)
     # A piece that entered on a tie, or before its rivals, may have become redundant: test each once more.

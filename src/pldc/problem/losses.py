@@ -50,6 +50,10 @@ class Loss:
     down: float
     up: float
 
+    def __post_init__(self) -> None:
+        if np.isinf(self.down) != np.isinf(self.up) or (np.isinf(self.up) and not self.softness > 0):
+            raise ValueError("A loss is bounded in slope on both sides or, with a quadratic part, on neither.")
+
     def derivative(self, r: ArrayLike) -> Array:
         """A subgradient at r (zero at a kink at zero)."""
         r = np.asarray(r, dtype=np.float64)

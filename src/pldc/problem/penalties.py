@@ -97,7 +97,7 @@ class Componentwise(Penalty):
 
 
 def prox_of_groups(v: Array, step: float) -> Array:
-    """Argmin step · Σ_r max_j ‖g_rj‖₁ + ‖g − v‖² / 2 for `v` of shape (r, j, g), r separate problems.
+    """Minimise step · Σ_r max_j ‖g_rj‖₁ + ‖g − v‖² / 2 for `v` of shape (r, j, g), r separate problems.
 
     Given the radius L, group j is projected onto the ℓ₁ ball: soft-thresholded by
     τ_j(L) = max(0, max_m (C_jm − L) / m), C_jm the sum of its m largest sizes. The radius solves

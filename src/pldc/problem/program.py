@@ -192,7 +192,7 @@ class Problem:
         return np.bincount(self.node, weights=observed, minlength=len(self.X))
 
     def fit(self, values: Array, linear: Array) -> Array:
-        """F at the points."""
+        """Return f at the points."""
         return np.asarray(self.signs @ values + self.X @ linear)
 
     def risk(self, fit: Array) -> float:

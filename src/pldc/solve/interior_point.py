@@ -13,6 +13,8 @@ go, then up to two of Gondzio's corrections while they lengthen the step.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from pldc.function.max_affine import Array
@@ -23,8 +25,16 @@ from pldc.solve.workers import Workers
 PAIR, PLUS, MINUS, NORM, SIGN, OVER, UNDER = range(7)
 TO_BOUNDARY = 0.995
 CORRECTORS = 2
-LONGER = 1.1
 SHORTEST_STEP = 1e-10
+
+
+class Direction(NamedTuple):
+    """Changes of the variables, of all slacks, of all multipliers, and of ω."""
+
+    x: Variables
+    s: list[Array]
+    z: list[Array]
+    omega: Array
 
 
 class InteriorPoint:
@@ -121,60 +131,59 @@ class InteriorPoint:
         self._residuals()
         try:
             newton = self._newton()
+            direction, (a, b) = self._search(newton)
         except np.linalg.LinAlgError:
             return False
-        mu = self.mu
-        target = [-s * z for s, z in zip(self.s, self.z, strict=True)]
-        dx, ds, dz, domega = self._direction(newton, target)
-        a, b = self._steps(ds, dz)
-        after = (
-            sum(
-                float(((s + a * u) * (z + b * v) * m).sum())
-                for s, z, u, v, m in zip(self.s, self.z, ds, dz, self.mask, strict=True)
-            )
-            / self.count
-        )
-        centre = mu * min(1.0, max(after / mu, 1e-8)) ** 3
-        target = [m * (centre - u * v) - s * z for s, z, u, v, m in zip(self.s, self.z, ds, dz, self.mask, strict=True)]
-        direction = self._direction(newton, target)
-        a, b = self._steps(direction[1], direction[2])
-        for _ in range(CORRECTORS):
-            if min(a, b) >= 0.95:
-                break
-            trial = self._centred_again(target, direction, a, b, centre)
-            other = self._direction(newton, trial)
-            a_new, b_new = self._steps(other[1], other[2])
-            if not (a_new + b_new > a + b + 0.02 * min(1.0, a + b)):
-                break
-            target, direction, a, b = trial, other, a_new, b_new
-        dx, ds, dz, domega = direction
         a, b = min(1.0, TO_BOUNDARY * a), min(1.0, TO_BOUNDARY * b)
         if not min(a, b) > SHORTEST_STEP:
             return False
-        self.last_step = a, b
-        self.x = self.x.plus(a, dx)
-        self.s = [s + a * u for s, u in zip(self.s, ds, strict=True)]
-        self.z = [z + b * v for z, v in zip(self.z, dz, strict=True)]
-        self.omega = self.omega + b * domega
+        self.x = self.x.plus(a, direction.x)
+        self.s = [s + a * ds for s, ds in zip(self.s, direction.s, strict=True)]
+        self.z = [z + b * dz for z, dz in zip(self.z, direction.z, strict=True)]
+        self.omega = self.omega + b * direction.omega
         return True
 
-    def _centred_again(
-        self,
-        target: list[Array],
-        direction: tuple[Variables, list[Array], list[Array], Array],
-        a: float,
-        b: float,
-        centre: float,
-    ) -> list[Array]:
-        """Gondzio's correction: what products at a longer step would be, pulled back into [0.1, 10] × centre."""
-        _, ds, dz, _ = direction
-        a, b = min(1.0, LONGER * a + 0.1), min(1.0, LONGER * b + 0.1)
-        out = []
-        for k, s, z, u, v, m in zip(target, self.s, self.z, ds, dz, self.mask, strict=True):
-            product = (s + a * u) * (z + b * v)
-            pull = np.clip(product, 0.1 * centre, 10.0 * centre) - product
-            out.append(k + m * np.maximum(pull, -10.0 * centre))
-        return out
+    def _search(self, newton: Newton) -> tuple[Direction, tuple[float, float]]:
+        """Predict, correct, and correct again while that lengthens the step."""
+        products = [s * z for s, z in zip(self.s, self.z, strict=True)]
+        predictor = self._direction(newton, [-product for product in products])
+        a, b = self._steps(predictor)
+        mu = self.mu
+        after = sum(float(v.sum()) for v in self._products_after(predictor, a, b)) / self.count
+        centre = mu * min(1.0, max(after / mu, 1e-8)) ** 3
+        # Mehrotra's second-order term assumes a full step of the predictor; where that blocks, for the step it took.
+        best = -1.0
+        for share in (1.0, a * b):
+            aim = [
+                m * (centre - share * ds * dz) - product
+                for m, ds, dz, product in zip(self.mask, predictor.s, predictor.z, products, strict=True)
+            ]
+            other = self._direction(newton, aim)
+            steps = self._steps(other)
+            if sum(steps) > best:
+                target, direction, (a, b), best = aim, other, steps, sum(steps)
+            if min(steps) > 0.1:
+                break
+        for _ in range(CORRECTORS):
+            if min(a, b) >= 0.95:
+                break
+            # Gondzio: products at a longer step, pulled back into [0.1, 10] × centre.
+            ahead = self._products_after(direction, min(1.0, 1.1 * a + 0.1), min(1.0, 1.1 * b + 0.1))
+            pull = [np.maximum(np.clip(v, 0.1 * centre, 10.0 * centre) - v, -10.0 * centre) for v in ahead]
+            target = [k + m * v for k, m, v in zip(target, self.mask, pull, strict=True)]
+            other = self._direction(newton, target)
+            a_new, b_new = self._steps(other)
+            if not a_new + b_new > a + b + 0.02 * min(1.0, a + b):
+                break
+            direction, a, b = other, a_new, b_new
+        return direction, (a, b)
+
+    def _products_after(self, direction: Direction, a: float, b: float) -> list[Array]:
+        """Products s·z after steps a and b."""
+        return [
+            (s + a * ds) * (z + b * dz) * m
+            for s, z, ds, dz, m in zip(self.s, self.z, direction.s, direction.z, self.mask, strict=True)
+        ]
 
     def _residuals(self) -> None:
         """How far the iterate is from each optimality condition."""
@@ -226,7 +235,7 @@ class InteriorPoint:
             z[SIGN] / s[SIGN],
         )
 
-    def _direction(self, newton: Newton, target: list[Array]) -> tuple[Variables, list[Array], list[Array], Array]:
+    def _direction(self, newton: Newton, target: list[Array]) -> Direction:
         """Solve the linearised conditions for a wanted change `target` of every product s·z."""
         problem, s, z, r = self.problem, self.s, self.z, self.r_dual
         pull = [k / slack for k, slack in zip(target[:OVER], s[:OVER], strict=True)]
@@ -263,12 +272,12 @@ class InteriorPoint:
             ds += [
                 (k - slack * u) / w for k, slack, u, w in zip(target[OVER:], s[OVER:], dz[OVER:], z[OVER:], strict=True)
             ]
-        return dx, ds, dz, domega
+        return Direction(dx, ds, dz, domega)
 
-    def _steps(self, ds: list[Array], dz: list[Array]) -> tuple[float, float]:
+    def _steps(self, direction: Direction) -> tuple[float, float]:
         """Longest steps that keep slacks and multipliers positive; equal where the loss is curved."""
-        a = min(_longest(s, u) for s, u in zip(self.s, ds, strict=True))
-        b = min(_longest(z, v) for z, v in zip(self.z, dz, strict=True))
+        a = min(_longest(s, ds) for s, ds in zip(self.s, direction.s, strict=True))
+        b = min(_longest(z, dz) for z, dz in zip(self.z, direction.z, strict=True))
         return (min(a, b),) * 2 if self.problem.loss.softness > 0 else (a, b)
 
 
