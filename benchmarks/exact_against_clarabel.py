@@ -95,7 +95,14 @@ def table(cells: list[dict]) -> str:
     lines = [".. list-table::", "   :header-rows: 1", ""]
     head = ["n", "d", "penalty", "pldc, seconds to a certified 1e-6", "Clarabel, seconds", "ratio"]
     rows = [
-        [c["n"], c["d"], c["penalty"], f"{c['seconds']:.2f}", f"{c['clarabel_seconds']:.2f}", f"{c['ratio_solver_alone']:.1f}"]
+        [
+            c["n"],
+            c["d"],
+            c["penalty"],
+            f"{c['seconds']:.2f}",
+            f"{c['clarabel_seconds']:.2f}",
+            f"{c['ratio_solver_alone']:.1f}",
+        ]
         for c in cells
     ]
     for row in [head, *rows]:

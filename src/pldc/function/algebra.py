@@ -36,7 +36,10 @@ def shift(f: MaxAffine, constant: float) -> MaxAffine:
 
 def tilt(f: MaxAffine, slope: ArrayLike) -> MaxAffine:
     """Return x ↦ f(x) + ⟨slope, x⟩."""
-    return MaxAffine(f.slopes + np.asarray(slope, dtype=np.float64), f.offsets)
+    tilted = np.asarray(slope, dtype=np.float64)
+    if tilted.shape != (f.n_features,):
+        raise ValueError(f"slope must have shape ({f.n_features},), got {tilted.shape}.")
+    return MaxAffine(f.slopes + tilted, f.offsets)
 
 
 def compose(f: MaxAffine, matrix: ArrayLike, vector: ArrayLike | None = None) -> MaxAffine:

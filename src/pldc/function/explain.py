@@ -60,7 +60,7 @@ class Explanation:
 
     def table(self, row: int = 0) -> str:
         """Return a text table of one row, largest contributions first."""
-        width = max(9, *(len(name) for name in self.features))
+        width = max(10, *(len(name) for name in self.features))
         order = np.argsort(-np.abs(self.contributions[row]), kind="stable")
         lines = [f"{'feature':<{width}}  {'slope':>12}  {'contribution':>12}"]
         lines += [
@@ -104,6 +104,8 @@ def explain(
     if origin.shape != (function.n_features,):
         raise ValueError(f"reference must have shape ({function.n_features},), got {origin.shape}.")
     names = tuple(f"x{k}" for k in range(function.n_features)) if features is None else tuple(map(str, features))
+    if len(names) != function.n_features:
+        raise ValueError(f"The function has {function.n_features} features, got {len(names)} names.")
     local = function.local(points)
     value = function(points)
     prediction = np.clip(value, *limits)

@@ -18,7 +18,7 @@ TILE = 1 << 17
 
 def frozen(values: ArrayLike, ndim: int, name: str) -> Array:
     """Return `values` as a read-only, contiguous float64 array of `ndim` dimensions without NaN or infinity."""
-    array = np.array(values, dtype=np.float64, order="C")
+    array = np.array(values, dtype=np.float64, order="C") + 0.0  # −0.0 becomes 0.0: equal numbers, equal bytes
     if array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension(s), got an array of shape {array.shape}.")
     if not np.isfinite(array).all():
@@ -128,6 +128,9 @@ class MaxAffine:
 
     def __hash__(self) -> int:
         return hash((self.slopes.tobytes(), self.offsets.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MaxAffine, (self.slopes, self.offsets)  # copies are checked and read-only, too
 
     def __repr__(self) -> str:
         return f"MaxAffine({self.n_pieces} pieces in {self.n_features} dimensions)"

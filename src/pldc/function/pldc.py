@@ -64,7 +64,9 @@ class PLDC:
     @classmethod
     def affine(cls, slope: ArrayLike, intercept: float = 0.0) -> PLDC:
         """Return the affine function x ↦ ⟨slope, x⟩ + intercept."""
-        row = np.asarray(slope, dtype=np.float64)[None, :]
+        row = np.asarray(slope, dtype=np.float64)[None]
+        if row.ndim != 2:
+            raise ValueError(f"slope must be a vector, got an array of shape {row.shape[1:]}.")
         return cls(MaxAffine(row, np.array([intercept])), MaxAffine.zero(row.shape[1]))
 
     @property
@@ -132,9 +134,11 @@ class PLDC:
         points = as_points(X, self.n_features)
         if len(points) == 0:
             raise ValueError("prune(X) needs at least one row: no piece is active on an empty X.")
+        if not np.isfinite(points).all():
+            raise ValueError("X must be finite; it contains NaN or infinity.")
         tol = 0.0 if tol is None else tol
-        if not tol >= 0:
-            raise ValueError(f"tol must be ≥ 0, got {tol}.")
+        if not (tol >= 0 and np.isfinite(tol)):
+            raise ValueError(f"tol must be ≥ 0, got {tol}: a finite number is needed.")
         allowed = tol * float(np.ptp(self(points)))
         return PLDC(prune_on(self.plus, points, allowed), prune_on(self.minus, points, allowed))
 
@@ -171,7 +175,7 @@ class PLDC:
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> PLDC:
-        return self + (-other)
+        return self + (-float(other) if isinstance(other, Real) else -other)
 
     def __rsub__(self, other: Any) -> PLDC:
         return (-self) + other

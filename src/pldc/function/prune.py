@@ -11,8 +11,7 @@ from pldc.function.max_affine import Array, MaxAffine, as_points
 
 def drop_dominated(f: MaxAffine) -> MaxAffine:
     """Keep, of all pieces with the same slope, the highest one. Values are unchanged everywhere; no LP."""
-    # np.unique tells 0.0 and -0.0 apart in no case: adding 0.0 turns -0.0 into 0.0 for the comparison.
-    _, group = np.unique(f.slopes + 0.0, axis=0, return_inverse=True)
+    _, group = np.unique(f.slopes, axis=0, return_inverse=True)
     order = np.lexsort((np.arange(f.n_pieces), -f.offsets, group.ravel()))
     first = np.unique(group.ravel()[order], return_index=True)[1]
     return _take(f, np.sort(order[first]))
@@ -51,7 +50,7 @@ def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
     f = drop_dominated(f)
     if f.n_pieces == 1:
         return f
-    S, t = _normalised(f)
+    S, t, tol = _normalised(f, tol)
     needed: list[int] = []
     for j in _likely_needed(f):
         if _rises_above(S, t, j, needed, tol)[0]:
@@ -76,14 +75,22 @@ def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
     return _take(f, np.sort(np.array(needed)))
 
 
-def _normalised(f: MaxAffine) -> tuple[Array, Array]:
-    """Slopes and offsets recentred and divided by one scale: the same pieces are needed, numbers of order one."""
+def _normalised(f: MaxAffine, tol: float) -> tuple[Array, Array, float]:
+    """Slopes, offsets and tolerance in numbers of order one; the same pieces are needed.
+
+    The common slope and height, the unit of each feature and the place of the origin do not matter: the origin moves
+    to where the pieces are closest to meeting. What rounding of the given offsets can explain does not count.
+    """
     S = f.slopes - f.slopes.mean(axis=0)
+    largest = np.abs(S).max(axis=0)
+    S = S / np.where(largest > 0, largest, 1.0)
     t = f.offsets - f.offsets.mean()
-    size = np.abs(S).max()
-    S = S / size if size > 0 else S
-    scale = np.abs(t).max()
-    return S, t / scale if scale > 0 else t
+    rounding = 16 * np.finfo(float).eps * float(np.abs(f.offsets).max())
+    t = t - S @ np.linalg.lstsq(S, t, rcond=None)[0]
+    scale = float(np.abs(t).max())
+    if scale <= rounding:
+        return S, np.zeros_like(t), tol
+    return S, t / scale, max(tol, rounding / scale)
 
 
 def _likely_needed(f: MaxAffine) -> list[int]:
