@@ -2,6 +2,8 @@
 
 import logging
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -336,18 +338,34 @@ def test_a_missed_tolerance_is_a_warning_with_the_gap_and_the_remedy():
         fit()
 
 
-def test_verbose_logs_and_silence_is_silent(caplog, capsys):
-    fit()
+def test_silence_is_silent_even_for_those_who_log(caplog, capsys):
+    with caplog.at_level(logging.INFO):
+        fit()
+    assert not caplog.records
     assert capsys.readouterr() == ("", "")
-    with caplog.at_level(logging.INFO, logger="pldc"):
+    with caplog.at_level(logging.DEBUG, logger="pldc"):
         model = fit()
     assert len(caplog.records) == model.n_iter_
-    assert "lower bound" in caplog.text
-    handlers = list(logging.getLogger("pldc").handlers)
-    fit(verbose=1)
-    out, err = capsys.readouterr()
-    assert out == "" and "gap" in err
-    assert logging.getLogger("pldc").handlers == handlers
+
+
+VERBOSE = """
+import logging, sys
+import numpy as np
+from pldc import DCRegressor
+if "--configured" in sys.argv:
+    logging.basicConfig(level=logging.WARNING)
+x = np.linspace(0, 1, 20)[:, None]
+model = DCRegressor(verbose=1).fit(x, x[:, 0] ** 2)
+logger = logging.getLogger("pldc")
+assert logger.level == logging.NOTSET and not logger.handlers
+print(model.n_iter_)
+"""
+
+
+@pytest.mark.parametrize("arguments", [[], ["--configured"]])
+def test_verbose_shows_every_iteration_once_and_cleans_up(arguments):
+    run = subprocess.run([sys.executable, "-c", VERBOSE, *arguments], capture_output=True, text=True, check=True)
+    assert run.stderr.count("lower bound") == int(run.stdout)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1])

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pldc.estimators import DCRegressor
+from pldc.function import explain
 from pldc.function.max_affine import Array
 
 
@@ -30,13 +31,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def demo(output: Path) -> int:
-    """Fit scikit-learn's diabetes data and a noisy surface; print a table and an explanation; write a figure."""
+    """Fit scikit-learn's diabetes data and a noisy surface; print a table and an explanation; write a figure.
+
+    Needs no optional package but matplotlib, and does without it.
+    """
     began = time.perf_counter()
-    diabetes = load_diabetes(as_frame=True, scaled=False)
+    diabetes = load_diabetes(scaled=False)
     surface_X, surface_y = noisy_surface(200)
     problems = [
         ("diabetes", diabetes.data, diabetes.target, [0.1, 0.2, 0.4]),
-        ("surface", surface_X, surface_y, [0.003, 0.01, 0.03]),
+        ("surface", surface_X, surface_y, [0.001, 0.003, 0.01]),
     ]
     rows = []
     models = {}
@@ -55,7 +59,7 @@ def demo(output: Path) -> int:
         model = DCRegressor(linear="free", lam=lam, verbose=1).fit(X_train, y_train)
         seconds = time.perf_counter() - start
         plus, minus = model.function_.prune(X_train, tol=1e-3).n_pieces
-        models[name] = model, X_test
+        models[name] = model, X_train, y_train, X_test
         rivals = [LinearRegression(), make_pipeline(StandardScaler(), KNeighborsRegressor(n_neighbors=10))]
         scores = [m.fit(X_train, y_train).score(X_test, y_test) for m in rivals]
         rows.append((name, model.score(X_test, y_test), *scores, f"{plus} − {minus}", model.certificate_.gap, seconds))
@@ -67,11 +71,11 @@ def demo(output: Path) -> int:
     print("pieces: plus part − minus part, enough to keep the fit at the training rows to a thousandth of its range")
     print("gap: certified, relative; seconds: search and fit")
 
-    model, X_test = models["diabetes"]
-    print("\nwhy the first held-out row of diabetes has its prediction")
-    print(model.explain(X_test[:1]).table())
+    model, _, _, X_test = models["diabetes"]
+    print("\nwhy the first held-out row of diabetes has its prediction: contributions from the mean row, largest first")
+    print(explain(model.function_, X_test[:1], model.reference_, diabetes.feature_names, model.clip_range_).table())
 
-    path = draw(models["surface"][0], surface_X, surface_y, output)
+    path = draw(*models["surface"][:3], output)
     print(f"\nfigure: {path}" if path else "\nno figure: pip install 'pldc[plot]'")
     print(f"{time.perf_counter() - began:.0f} s in all")
     return 0

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pldc.function import PLDC, Explanation, MaxAffine, explain
 from pldc.function.max_affine import Array
-from pldc.problem import Certificate, Problem, certify, make_loss, make_penalty
+from pldc.problem import Problem, certify, make_loss, make_penalty
 from pldc.solve.exact import STATUS, ExactSolver, Monitor
 
 logger = logging.getLogger("pldc")
@@ -49,12 +49,15 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         Level for ``loss="quantile"``; 0.5 is the absolute loss.
     huber_delta : float, default=1.35
         Where the huber loss turns linear, in units of the standard deviation of y (of y itself without `standardize`).
+        Outliers inflate that deviation: against them a value such as 0.2 is more robust than the default.
     penalty : {"componentwise", "joint"}, default="componentwise"
         The seminorm.
     lam : float, default=0.01
-        Weight of the seminorm, > 0. Smaller follows the data more closely.
+        Weight of the seminorm, > 0. Smaller follows the data more closely; choose it by cross-validation, with a score
+        that fits the loss (R² does not fit quantiles). Good values often lie between 0.001 and 1; absolute and quantile
+        loss need larger ones than squared loss.
     shape : {"dc", "convex", "concave"}, default="dc"
-        Restrict f to be convex or concave.
+        Restrict f to be convex or concave. `predict` is so only with ``clip=False``.
     monotone : sequence or dict, optional
         −1, 0 or 1 for each feature (or a dict from feature name to sign): f does not increase, is free, or does not
         decrease in it. Imposed as a sign on the slopes of each convex part, which is sufficient for a monotone f but
@@ -77,7 +80,8 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     random_state : int, RandomState or None, default=None
         Has no effect: the exact solver draws no random numbers. Accepted for use in generic code.
     verbose : int, default=0
-        1 logs one line an iteration to the ``pldc`` logger, and shows it on standard error.
+        1 logs one line an iteration to the ``pldc`` logger at level INFO (else DEBUG), and shows it on standard error
+        if no logging is set up.
 
     Attributes
     ----------
@@ -89,9 +93,10 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     lam_ : float
         The weight used.
     seminorm_ : float
-        The seminorm as the program measures it: ``objective = mean loss + lam_ · seminorm_``. Between data points
-        pieces of both parts may meet that never meet at one; ``function_.seminorm_bound(active_pairs=True)`` bounds
-        that.
+        The seminorm as the program measures it, in its (standardised) units: ``objective = mean loss + lam_ ·
+        seminorm_``. It looks at the data points only; between them pieces of both parts may meet that never meet at
+        one. ``function_.seminorm_bound(penalty, active_pairs=True)`` bounds the seminorm everywhere, in the units of
+        the data; in equal units it is at most twice `seminorm_`.
     n_iter_ : int
         Iterations of the solver.
     clip_range_ : (float, float)
@@ -101,6 +106,12 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if X has column names.
+
+    Notes
+    -----
+    The optimal objective is unique, and so are the fitted values under the squared loss. The slopes are not: the
+    seminorm looks at the largest ones, and a slope below them, at the edge of the data above all, is one of many that
+    are equally good. Extrapolation inherits that; `clip` limits it.
 
     References
     ----------
@@ -355,11 +366,16 @@ def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
 
 @contextmanager
 def _shown(verbose: int) -> Iterator[Monitor]:
-    """Give a monitor that logs every iteration; with `verbose`, show the log on standard error meanwhile."""
+    """Give a monitor that logs every iteration: at level DEBUG or, with `verbose`, INFO.
+
+    With `verbose` and no logging set up by the user, the log is shown on standard error meanwhile.
+    """
+    level = logging.INFO if verbose else logging.DEBUG
 
     def log(row: dict[str, float]) -> None:
-        logger.info(
-            "iteration %3d  objective %.6g  lower bound %.6g  gap %.1e  %.1f s",
+        logger.log(
+            level,
+            "iteration %3d  best objective %.6g  best lower bound %.6g  gap %.1e  %.1f s",
             row["iteration"],
             row["upper"],
             row["lower"],
@@ -370,14 +386,18 @@ def _shown(verbose: int) -> Iterator[Monitor]:
     if not verbose:
         yield log
         return
-    handler, level = logging.StreamHandler(), logger.level
-    logger.addHandler(handler)
-    logger.setLevel(min(level, logging.INFO) if level else logging.INFO)
+    before = logger.level
+    handler = None if logger.hasHandlers() else logging.StreamHandler()
+    if handler is not None:
+        logger.addHandler(handler)
+    if logger.getEffectiveLevel() > logging.INFO:
+        logger.setLevel(logging.INFO)
     try:
         yield log
     finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
+        logger.setLevel(before)
+        if handler is not None:
+            logger.removeHandler(handler)
 
 
-__all__ = ["Certificate", "DCRegressor"]
+__all__ = ["DCRegressor"]

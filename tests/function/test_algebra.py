@@ -172,10 +172,26 @@ class TestPLDC:
         with pytest.raises(TypeError):
             f * f
 
+    def test_division_absolute_value_and_numbers_in_maxima(self):
+        rng = np.random.default_rng(0)
+        f, X = random_pldc(rng, 2, 3, 2), rng.standard_normal((50, 2))
+        np.testing.assert_allclose((f / 4)(X), f(X) / 4)
+        np.testing.assert_allclose((f / -0.5)(X), f(X) / -0.5)
+        np.testing.assert_allclose(abs(f)(X), np.abs(f(X)), atol=1e-12)
+        np.testing.assert_allclose(f.maximum(0.25)(X), np.maximum(f(X), 0.25), atol=1e-12)
+        np.testing.assert_allclose(f.minimum(np.float32(0.25))(X), np.minimum(f(X), 0.25), atol=1e-12)
+        for bad in ("3", None, [1.0]):
+            with pytest.raises(TypeError, match="Expected a PLDC or a number"):
+                f.maximum(bad)
+
+    def test_an_array_of_functions_is_not_made_by_accident(self):
+        with pytest.raises(TypeError):
+            np.ones(3) + PLDC.affine([1.0])
+
     @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
     def test_numbers_must_be_finite(self, number):
         f = PLDC.affine([1.0])
-        with pytest.raises(ValueError, match="factor ≥ 0, got"):
+        with pytest.raises(ValueError, match="factor must be a finite number, got"):
             number * f
         with pytest.raises(ValueError, match="offsets must be finite"):
             f + number

@@ -20,7 +20,8 @@ from tests.function.common import (
     random_pldc,
 )
 
-from pldc.function import PLDC, MaxAffine, max_affine
+from pldc.function import PLDC, MaxAffine, max_affine, prune
+from pldc.function.linear_programs import deepest_point
 from pldc.function.prune import drop_dominated, prune_exact, prune_on
 
 # max(−3x − 1, −x, 0.02, x, 3x − 1): the middle piece rises by 0.02 above the others, whose offsets are of order one.
@@ -159,6 +160,26 @@ class TestExact:
         )
         assert prune_exact(f) == core
 
+    def test_the_cost_follows_the_pieces_that_stay(self, monkeypatch):
+        # Clarkson: a piece is compared with pieces known to be needed, so no program has more rows than those.
+        rng = np.random.default_rng(0)
+        core = tangents(rng.uniform(-1, 1, (8, 2)))
+        weights = rng.dirichlet(np.ones(8), size=100)
+        f = MaxAffine(
+            np.vstack([weights @ core.slopes, core.slopes]),
+            np.concatenate([weights @ core.offsets - 0.01, core.offsets]),
+        )
+        rows = []
+
+        def counted(A, b):
+            rows.append(len(A))
+            return deepest_point(A, b)
+
+        monkeypatch.setattr(prune, "deepest_point", counted)
+        assert prune_exact(f) == core
+        assert max(rows) <= 8
+        assert len(rows) <= 100 + 3 * 8
+
     def test_duplicates_go(self):
         core = tangents(np.random.default_rng(0).uniform(-1, 1, (5, 2)))
         f = MaxAffine(np.tile(core.slopes, (3, 1)), np.tile(core.offsets, 3))
@@ -216,6 +237,14 @@ class TestExact:
         g = f.prune()
         np.testing.assert_allclose(g(origin + here), here.ravel() ** 2, atol=1e-4)
         assert g.n_pieces == (10, 1)
+
+    @pytest.mark.parametrize("low", [-1e3, -1e6, -1e9, -1e12])
+    def test_a_piece_far_below_does_not_hide_the_others(self, low):
+        # The last piece is never active where numbers are of order one; it must not set the scale that tol refers to.
+        f = MaxAffine([[-1.0], [0.0], [1.0], [0.5]], [0.0, 0.5, 0.0, low])
+        g = prune_exact(f)
+        np.testing.assert_array_equal(g([[0.0], [0.25], [2.0]]), [0.5, 0.5, 2.0])
+        assert g == MaxAffine([[-1.0], [0.0], [1.0]], [0.0, 0.5, 0.0])
 
     @pytest.mark.parametrize("height", [0.0, -3.0, 1e4])
     def test_height_of_the_function(self, height):

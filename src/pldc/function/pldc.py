@@ -38,8 +38,8 @@ class LocalModel:
 class PLDC:
     """The function x ↦ plus(x) − minus(x), both parts max-affine. Every piecewise-linear function is one.
 
-    Supports ``f + g``, ``f - g``, ``-f``, ``c * f``, adding a number, ``f.maximum(g)``, ``f.minimum(g)`` and
-    ``f.compose(matrix, vector)``; all exact. Immutable.
+    Supports ``f + g``, ``f - g``, ``-f``, ``c * f``, ``f / c``, ``abs(f)``, adding a number, ``f.maximum(g)``,
+    ``f.minimum(g)`` and ``f.compose(matrix, vector)``; all exact. Immutable.
 
     Parameters
     ----------
@@ -153,14 +153,28 @@ class PLDC:
             algebra.compose(self.minus, matrix, vector),
         )
 
-    def maximum(self, other: PLDC) -> PLDC:
+    def maximum(self, other: PLDC | float) -> PLDC:
         """Pointwise maximum: max(f₁ − f₂, g₁ − g₂) = max(f₁ + g₂, g₁ + f₂) − (f₂ + g₂)."""
+        other = self._lift(other)
         up = algebra.maximum(algebra.add(self.plus, other.minus), algebra.add(other.plus, self.minus))
         return PLDC(up, algebra.add(self.minus, other.minus))
 
-    def minimum(self, other: PLDC) -> PLDC:
+    def minimum(self, other: PLDC | float) -> PLDC:
         """Pointwise minimum."""
-        return -((-self).maximum(-other))
+        return -((-self).maximum(-self._lift(other)))
+
+    def _lift(self, other: PLDC | float) -> PLDC:
+        """Turn a number into a constant function."""
+        if isinstance(other, PLDC):
+            return other
+        if isinstance(other, Real):
+            return PLDC.affine(np.zeros(self.n_features), float(other))
+        raise TypeError(f"Expected a PLDC or a number, got {type(other).__name__}.")
+
+    __array_ufunc__ = None  # array + f is an error, not an array of functions
+
+    def __abs__(self) -> PLDC:
+        return self.maximum(-self)
 
     def __neg__(self) -> PLDC:
         return PLDC(self.minus, self.plus)
@@ -184,10 +198,15 @@ class PLDC:
         if not isinstance(factor, Real):
             return NotImplemented
         size = abs(float(factor))
+        if not np.isfinite(size):
+            raise ValueError(f"The factor must be a finite number, got {factor}.")
         scaled = PLDC(algebra.scale(self.plus, size), algebra.scale(self.minus, size))
         return scaled if float(factor) >= 0 else -scaled
 
     __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> PLDC:
+        return self * (1.0 / float(divisor)) if isinstance(divisor, Real) else NotImplemented
 
     def __repr__(self) -> str:
         return f"PLDC({self.plus.n_pieces} − {self.minus.n_pieces} pieces in {self.n_features} dimensions)"

@@ -53,24 +53,24 @@ def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
     S, t, tol = _normalised(f, tol)
     needed: list[int] = []
     for j in _likely_needed(f):
-        if _rises_above(S, t, j, needed, tol)[0]:
+        if _where_it_rises(S, t, j, needed, tol) is not None:
             needed.append(j)
     waiting = [j for j in range(f.n_pieces) if j not in set(needed)]
     while waiting:
         j = waiting[-1]
-        rises, x = _rises_above(S, t, j, needed, tol)
-        if not rises:
+        point = _where_it_rises(S, t, j, needed, tol)
+        if point is None:
             waiting.pop()
             continue
         # Of those still waiting, the highest at x is needed: j beats all of `needed` there, and what was dropped is
         # below `needed` everywhere.
-        winner = waiting[int((S[waiting] @ x + t[waiting]).argmax())]
+        winner = waiting[int((S[waiting] @ point + t[waiting]).argmax())]
         needed.append(winner)
         waiting.remove(winner)
     # A piece that entered on a tie, or before its rivals, may have become redundant: test each once more.
     for j in list(needed):
         rest = [i for i in needed if i != j]
-        if rest and not _rises_above(S, t, j, rest, tol)[0]:
+        if rest and _where_it_rises(S, t, j, rest, tol) is None:
             needed = rest
     return _take(f, np.sort(np.array(needed)))
 
@@ -99,9 +99,13 @@ def _likely_needed(f: MaxAffine) -> list[int]:
     return [int(j) for j in np.unique((directions @ directions.T).argmax(axis=1))]
 
 
-def _rises_above(S: Array, t: Array, j: int, others: list[int], tol: float) -> tuple[bool, Array]:
-    height, x = deepest_point(S[j] - S[others], t[j] - t[others])
-    return height > tol, x
+def _where_it_rises(S: Array, t: Array, j: int, others: list[int], tol: float) -> Array | None:
+    """Find a point where piece j is above all `others`; None if there is none. In doubt, j is kept."""
+    found = deepest_point(S[j] - S[others], t[j] - t[others])
+    if found is None:
+        return np.zeros(S.shape[1])
+    height, point = found
+    return point if height > tol else None
 
 
 def _take(f: MaxAffine, index: Array) -> MaxAffine:

@@ -65,4 +65,5 @@ def _active_together(plus: MaxAffine, minus: MaxAffine, k: int, l: int) -> bool:
     # x ↦ x · (scale of b / scale of A) makes both of order one without changing which pairs meet.
     A = A / max(np.abs(A).max(), np.finfo(float).tiny)
     b = b / max(np.abs(b).max(), np.finfo(float).tiny)
-    return deepest_point(A, b)[0] >= -FEASIBLE
+    found = deepest_point(A, b)
+    return found is None or found[0] >= -FEASIBLE  # in doubt they meet: the bound stays a bound
