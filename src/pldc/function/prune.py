@@ -79,17 +79,21 @@ def _normalised(f: MaxAffine, tol: float) -> tuple[Array, Array, float]:
     """Slopes, offsets and tolerance in numbers of order one; the same pieces are needed.
 
     The common slope and height, the unit of each feature and the place of the origin do not matter: the origin moves
-    to where the pieces are closest to meeting. What rounding of the given offsets can explain does not count.
+    to where the pieces are closest to meeting. A few pieces far from the others do not set the scale, and what
+    rounding of the given offsets can explain does not count.
     """
     S = f.slopes - f.slopes.mean(axis=0)
     largest = np.abs(S).max(axis=0)
     S = S / np.where(largest > 0, largest, 1.0)
-    t = f.offsets - f.offsets.mean()
-    rounding = 16 * np.finfo(float).eps * float(np.abs(f.offsets).max())
-    t = t - S @ np.linalg.lstsq(S, t, rcond=None)[0]
-    scale = float(np.abs(t).max())
+    t = f.offsets - np.median(f.offsets)
+    distant = np.abs(t)[np.abs(t) > 16 * np.finfo(float).eps * np.median(np.abs(f.offsets))]
+    near = np.abs(t) <= (1e3 * np.quantile(distant, 0.25, method="lower") if len(distant) else np.inf)
+    rounding = 16 * np.finfo(float).eps * float(np.abs(f.offsets[near]).max())
+    t = t - S @ np.linalg.lstsq(S[near], t[near], rcond=None)[0]
+    t = t - t[near].mean()
+    scale = float(np.abs(t[near]).max())
     if scale <= rounding:
-        return S, np.zeros_like(t), tol
+        return S, np.where(near, 0.0, np.sign(t)), tol
     return S, t / scale, max(tol, rounding / scale)
 
 
