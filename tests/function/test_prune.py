@@ -246,6 +246,16 @@ class TestExact:
         np.testing.assert_array_equal(g([[0.0], [0.25], [2.0]]), [0.5, 0.5, 2.0])
         assert g == MaxAffine([[-1.0], [0.0], [1.0]], [0.0, 0.5, 0.0])
 
+    def test_pieces_far_below_do_not_hide_the_others_far_from_the_origin_either(self):
+        # Tangents of x² at 0, 0.1, …, 0.9 from 10⁶, and between their slopes two pieces that are highest nowhere.
+        here, origin = 0.1 * np.arange(10.0)[:, None], 1e6
+        core = tangents(here)
+        f = MaxAffine(np.vstack([core.slopes, [[0.3], [1.1]]]), np.append(core.offsets, [-1e8, -1e9]))
+        f = MaxAffine(f.slopes, f.offsets - f.slopes[:, 0] * origin)
+        g = prune_exact(f)
+        np.testing.assert_allclose(g(origin + here), here.ravel() ** 2, atol=1e-8)
+        np.testing.assert_array_equal(g.slopes, core.slopes)
+
     @pytest.mark.parametrize("height", [0.0, -3.0, 1e4])
     def test_height_of_the_function(self, height):
         f = random_max_affine(np.random.default_rng(0), 10, 2)

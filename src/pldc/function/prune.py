@@ -48,19 +48,33 @@ def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
     if not tol >= 0:
         raise ValueError(f"tol must be ≥ 0, got {tol}.")
     f = drop_dominated(f)
-    if f.n_pieces == 1:
-        return f
+    while f.n_pieces > 1:
+        kept, doubtful = _needed(f, tol)
+        again = _take(f, np.sort(np.array(kept + doubtful)))
+        # Pieces far below all others set the scale by which heights are judged. They are gone now: judge again those
+        # that were dropped for rising by too little.
+        if not doubtful or not _spread(again)[2] < 0.1 * _spread(f)[2]:
+            return _take(f, np.sort(np.array(kept)))
+        f = again
+    return f
+
+
+def _needed(f: MaxAffine, tol: float) -> tuple[list[int], list[int]]:
+    """Return the pieces that rise above the others by more than tol, and those dropped that come within tol of it."""
     S, t, tol = _normalised(f, tol)
+    doubtful: list[int] = []
     needed: list[int] = []
     for j in _likely_needed(f):
-        if _where_it_rises(S, t, j, needed, tol) is not None:
+        if _highest_rise(S, t, j, needed)[0] > tol:
             needed.append(j)
     waiting = [j for j in range(f.n_pieces) if j not in set(needed)]
     while waiting:
         j = waiting[-1]
-        point = _where_it_rises(S, t, j, needed, tol)
-        if point is None:
+        height, point = _highest_rise(S, t, j, needed)
+        if height <= tol:
             waiting.pop()
+            if height >= -max(tol, 1e-9):
+                doubtful.append(j)
             continue
         # Of those still waiting, the highest at x is needed: j beats all of `needed` there, and what was dropped is
         # below `needed` everywhere.
@@ -70,31 +84,33 @@ def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
     # A piece that entered on a tie, or before its rivals, may have become redundant: test each once more.
     for j in list(needed):
         rest = [i for i in needed if i != j]
-        if rest and _where_it_rises(S, t, j, rest, tol) is None:
+        if rest and _highest_rise(S, t, j, rest)[0] <= tol:
             needed = rest
-    return _take(f, np.sort(np.array(needed)))
+            doubtful.append(j)
+    return needed, doubtful
 
 
 def _normalised(f: MaxAffine, tol: float) -> tuple[Array, Array, float]:
     """Slopes, offsets and tolerance in numbers of order one; the same pieces are needed.
 
     The common slope and height, the unit of each feature and the place of the origin do not matter: the origin moves
-    to where the pieces are closest to meeting. A few pieces far from the others do not set the scale, and what
-    rounding of the given offsets can explain does not count.
+    to where the pieces are closest to meeting. What rounding of the given offsets can explain does not count.
     """
+    rounding = 16 * np.finfo(float).eps * float(np.abs(f.offsets).max())
+    S, t, scale = _spread(f)
+    if scale <= rounding:
+        return S, np.zeros_like(t), tol
+    return S, t / scale, max(tol, rounding / scale)
+
+
+def _spread(f: MaxAffine) -> tuple[Array, Array, float]:
+    """Slopes and offsets after recentring, and how far the pieces are from meeting in one point."""
     S = f.slopes - f.slopes.mean(axis=0)
     largest = np.abs(S).max(axis=0)
     S = S / np.where(largest > 0, largest, 1.0)
-    t = f.offsets - np.median(f.offsets)
-    distant = np.abs(t)[np.abs(t) > 16 * np.finfo(float).eps * np.median(np.abs(f.offsets))]
-    near = np.abs(t) <= (1e3 * np.quantile(distant, 0.25, method="lower") if len(distant) else np.inf)
-    rounding = 16 * np.finfo(float).eps * float(np.abs(f.offsets[near]).max())
-    t = t - S @ np.linalg.lstsq(S[near], t[near], rcond=None)[0]
-    t = t - t[near].mean()
-    scale = float(np.abs(t[near]).max())
-    if scale <= rounding:
-        return S, np.where(near, 0.0, np.sign(t)), tol
-    return S, t / scale, max(tol, rounding / scale)
+    t = f.offsets - f.offsets.mean()
+    t = t - S @ np.linalg.lstsq(S, t, rcond=None)[0]
+    return S, t, float(np.abs(t).max())
 
 
 def _likely_needed(f: MaxAffine) -> list[int]:
@@ -103,13 +119,10 @@ def _likely_needed(f: MaxAffine) -> list[int]:
     return [int(j) for j in np.unique((directions @ directions.T).argmax(axis=1))]
 
 
-def _where_it_rises(S: Array, t: Array, j: int, others: list[int], tol: float) -> Array | None:
-    """Find a point where piece j is above all `others`; None if there is none. In doubt, j is kept."""
+def _highest_rise(S: Array, t: Array, j: int, others: list[int]) -> tuple[float, Array]:
+    """How far piece j rises above all `others`, and where; if the solver fails, far enough: in doubt, j is kept."""
     found = deepest_point(S[j] - S[others], t[j] - t[others])
-    if found is None:
-        return np.zeros(S.shape[1])
-    height, point = found
-    return point if height > tol else None
+    return (1.0, np.zeros(S.shape[1])) if found is None else found
 
 
 def _take(f: MaxAffine, index: Array) -> MaxAffine:

@@ -43,6 +43,8 @@ def bound_over_active_pairs(plus: MaxAffine, minus: MaxAffine, norm: Norm) -> fl
             if meet(k, l):
                 total += float(sums[k, l])
                 break
+        else:  # some pair is active at every point: if rounding hides them all, fall back to the bound over all pairs
+            total += float(sums.max())
     return total
 
 

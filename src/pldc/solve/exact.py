@@ -8,16 +8,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, IntArray
 from pldc.problem.certificate import Certificate, certify, relative_gap
 from pldc.problem.program import Problem, Solution
 from pldc.problem.scaling import degree, normalise
+from pldc.solve.coarsen import clusters, coarsen, refine
 from pldc.solve.interior_point import InteriorPoint
 from pldc.solve.workers import Workers
 
 Monitor = Callable[[dict[str, float]], None]
 
 PATIENCE = 30  # iterations in which the gap, or the centring parameter, must fall by a tenth
+EXHAUSTED = 1e-3  # share of the asked gap below which the interior point's own gap cannot help the certificate
+RADII = (1e-6, 0.0, 1e-5)  # in scaled numbers: near-duplicates merged, then as they are, then merged more widely
 LARGEST_LAM = 1e6  # in scaled numbers; the answer is a constant (or linear) function long before
 
 STATUS = {
@@ -55,43 +58,69 @@ class ExactSolver:
             objective of `problem`.
         """
         scaled, scaling = normalise(problem)
-        unit = scaling.y_size ** degree(problem)
-        target = replace(scaled, lam=min(scaled.lam, LARGEST_LAM))
-        history: list[dict[str, float]] = []
-        began = time.perf_counter()
-        best = certify(scaled, affine_fit(scaled))
-        status = "optimal" if best.gap <= self.tol else "max_iter"
-        gap_mark, mu_mark, since = best.gap, np.inf, 0
+        run = _Run(scaled, self, scaling.y_size ** degree(problem), monitor)
         with Workers(self.threads) as workers:
-            method = InteriorPoint(target, workers) if best.gap > self.tol else None
-            while method is not None and best.gap > self.tol and len(history) < self.max_iter:
-                if history and not method.step():
-                    status = "stalled"
+            for radius in RADII:
+                if run.status == "optimal":
                     break
-                iterate = method.solution()
-                best = tighter(scaled, best, certify(scaled, iterate))
-                since += 1
-                if best.gap < 0.9 * gap_mark or method.mu < 0.9 * mu_mark:
-                    gap_mark, mu_mark, since = min(gap_mark, best.gap), min(mu_mark, method.mu), 0
-                row = {
-                    "iteration": len(history),
-                    "upper": unit * best.upper,
-                    "lower": unit * best.lower,
-                    "gap": best.gap,
-                    "seconds": time.perf_counter() - began,
-                }
-                history.append(row)
-                if monitor is not None:
-                    monitor(row)
-                if best.gap <= self.tol:
-                    status = "optimal"
-                elif since >= PATIENCE:
-                    status = "stalled"
-                    break
-        solution = scaling.restore(problem, best.solution)
+                rep = clusters(scaled, radius)
+                if radius == 0.0:
+                    run.descend(scaled, workers)
+                elif (rep != np.arange(len(rep))).any():
+                    run.descend(coarsen(scaled, rep), workers, rep)
+        solution = scaling.restore(problem, run.best.solution)
         # ω, and with it every flow, is a derivative of the loss: it scales like loss / y.
         multipliers = solution.multipliers * scaling.y_size ** (degree(problem) - 1)
-        return replace(solution, multipliers=multipliers, status=status, iterations=len(history), history=history)
+        return replace(
+            solution, multipliers=multipliers, status=run.status, iterations=len(run.history), history=run.history
+        )
+
+
+class _Run:
+    """The best bounds so far, the history, and when to stop."""
+
+    def __init__(self, problem: Problem, settings: ExactSolver, unit: float, monitor: Monitor | None):
+        self.problem, self.settings, self.unit, self.monitor = problem, settings, unit, monitor
+        self.history: list[dict[str, float]] = []
+        self.began = time.perf_counter()
+        self.best = certify(problem, affine_fit(problem))
+        self.status = "optimal" if self.best.gap <= settings.tol else "max_iter"
+
+    def descend(self, target: Problem, workers: Workers, rep: IntArray | None = None) -> None:
+        """Run the interior point on the problem, or on its `target` with points merged into representatives `rep`."""
+        self.status = "max_iter"
+        method = InteriorPoint(replace(target, lam=min(target.lam, LARGEST_LAM)), workers)
+        gap_mark, mu_mark, since, first = np.inf, np.inf, 0, True
+        while self.status == "max_iter" and len(self.history) < self.settings.max_iter:
+            if not first and not method.step():
+                self.status = "stalled"
+                break
+            first = False
+            iterate = method.solution()
+            if rep is not None:
+                iterate = refine(self.problem, rep, target, iterate)
+            self.best = tighter(self.problem, self.best, certify(self.problem, iterate))
+            if self.best.gap <= self.settings.tol:
+                self.status = "optimal"
+            since += 1
+            if self.best.gap < 0.9 * gap_mark or method.mu < 0.9 * mu_mark:
+                gap_mark, mu_mark, since = min(gap_mark, self.best.gap), min(mu_mark, method.mu), 0
+            self._record()
+            exhausted = method.mu * method.count < EXHAUSTED * self.settings.tol * self.best.upper
+            if self.status != "optimal" and (exhausted or since >= PATIENCE):
+                self.status = "stalled"
+
+    def _record(self) -> None:
+        row = {
+            "iteration": len(self.history),
+            "upper": self.unit * self.best.upper,
+            "lower": self.unit * self.best.lower,
+            "gap": self.best.gap,
+            "seconds": time.perf_counter() - self.began,
+        }
+        self.history.append(row)
+        if self.monitor is not None:
+            self.monitor(row)
 
 
 def tighter(problem: Problem, a: Certificate, b: Certificate) -> Certificate:
