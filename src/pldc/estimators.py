@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pldc.function import PLDC, Explanation, MaxAffine, explain
 from pldc.function.max_affine import Array
 from pldc.problem import Problem, certify, make_loss, make_penalty
+from pldc.problem.program import SHAPES
 from pldc.solve.exact import STATUS, ExactSolver, Monitor
 
 logger = logging.getLogger("pldc")
@@ -190,21 +191,27 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             units.scale_X(X),
             units.scale_y(y),
             weight=weight,
-            loss=make_loss(self.loss, quantile_level=self.quantile, huber_delta=self.huber_delta),
+            loss=make_loss(
+                self.loss,
+                quantile_level=_number("quantile", self.quantile),
+                huber_delta=_number("huber_delta", self.huber_delta),
+            ),
             penalty=make_penalty(self.penalty),
             lam=_number("lam", self.lam),
-            shape=self.shape,
-            monotone=self._monotone_signs(X.shape[1]),
+            shape=_choice("shape", self.shape, tuple(SHAPES)),
+            monotone=self._monotone_signs(),
             linear=_choice("linear", self.linear, LINEAR) == "free",
         )
         solver = self._solver()
         with _shown(self.verbose) as monitor:
             solution = solver.solve(problem, monitor=monitor)
         certificate = certify(problem, solution)
-        if certificate.gap > 1.01 * solver.tol:  # recomputed here: the solver's word is not taken, rounding is forgiven
+        if (
+            not certificate.gap <= 1.01 * solver.tol
+        ):  # recomputed here: the solver's word is not taken, rounding is forgiven
             warnings.warn(
                 f"The certified relative gap is {certificate.gap:.2g}, not tol={self.tol:.2g}: "
-                f"{STATUS[solution.status]}.",
+                f"{STATUS['stalled' if solution.status == 'optimal' else solution.status]}.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -254,7 +261,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _solver(self) -> ExactSolver:
         _choice("solver", self.solver, SOLVERS)
         tol = _number("tol", self.tol)
-        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+        if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a whole number ≥ 1, got {self.max_iter!r}.")
         threads = self.n_jobs
         if threads is not None and (not isinstance(threads, Integral) or threads == 0):
@@ -263,7 +270,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             threads = max(1, cpu_count() + 1 + int(threads))
         return ExactSolver(tol=tol, max_iter=int(self.max_iter), threads=threads)
 
-    def _monotone_signs(self, n_features: int) -> ArrayLike | None:
+    def _monotone_signs(self) -> ArrayLike | None:
         if not isinstance(self.monotone, Mapping):
             return self.monotone
         names = getattr(self, "feature_names_in_", None)
@@ -359,9 +366,9 @@ def _number(name: str, value: Any) -> float:
 
 
 def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
+    if not (isinstance(value, str) and value in allowed):
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
-    return str(value)
+    return value
 
 
 @contextmanager

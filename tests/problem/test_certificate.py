@@ -9,7 +9,7 @@ from tests.oracle import optimum
 from tests.problems import DELTA, LEVEL, build, garbage, random_settings, synthetic
 
 from pldc.problem import certify
-from pldc.problem.certificate import along_tree, directly, dual_value, lower_bound, split
+from pldc.problem.certificate import along_tree, bracket, directly, dual_value, lower_bound, split
 from pldc.problem.repair import repair
 from pldc.solve import ExactSolver
 
@@ -139,3 +139,85 @@ def test_dual_value_stays_below_the_optimum_on_the_ray():
     for factor in (1e-3, 1.0, 1e3):
         h = np.array([directly(problem, s * factor * omega) for s in problem.signs])
         assert dual_value(problem, factor * omega, problem.penalty.dual(np.abs(h))) <= best + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_monotone_and_free_linear_on_dependent_columns(seed):
+    """The projection with signs is degenerate here; the bound must hold all the same."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((12, 2))
+    X = np.column_stack([X, X[:, 0] - X[:, 1]])
+    y = X[:, 0] + X[:, 2] + 0.5 * rng.standard_normal(12)
+    settings = {"loss": "squared", "penalty": "componentwise", "lam": 0.3, "monotone": [0, 1, 1], "linear": True}
+    best = optimum(X, y, **settings)
+    problem = build(X, y, **settings)
+    certificate = certify(problem, ExactSolver(tol=1e-6).solve(problem))
+    assert certificate.gap <= 1e-6
+    assert certificate.lower <= best * (1 + 1e-7) and certificate.upper >= best * (1 - 1e-7)
+    for size in (1.0, 30.0):
+        rough = dataclasses.replace(garbage(problem, rng), multipliers=size * rng.random((2, 12, 12)) / 144)
+        assert certify(problem, rough).lower <= best * (1 + 1e-7)
+
+
+def one_sided(problem, solution):
+    """Multipliers of an optimum, all of the work put on one part: the same ω, but flows that do not balance."""
+    plus, minus = solution.multipliers
+    return [2 * plus, 0 * minus], [0 * plus, 2 * minus]
+
+
+def test_flows_that_do_not_balance_are_made_to(monkeypatch):
+    exceeded = 0
+    for seed in range(12):
+        problem = build(*synthetic(14, 1, seed), penalty="joint", lam=0.2)
+        solution = ExactSolver(tol=1e-8).solve(problem)
+        best = problem.objective(solution)
+        for multipliers in one_sided(problem, solution):
+            assert lower_bound(problem, multipliers) <= best * (1 + 1e-9)
+            with monkeypatch.context() as patch:  # the same without the repair proves too much: the check can fail
+                for route in ("along_tree", "directly"):
+                    patch.setattr(f"pldc.problem.certificate.{route}", lambda problem, demand: 0 * problem.X)
+                exceeded += lower_bound(problem, multipliers) > best * (1 + 1e-6)
+    assert exceeded > 0
+
+
+def test_multipliers_that_overflow_prove_nothing():
+    problem = build(*synthetic(12, 2))
+    solution = ExactSolver(tol=1e-6).solve(problem)
+    multipliers = solution.multipliers.copy()
+    multipliers[0, 0, 1] = multipliers[0, 1, 0] = 1.5e308
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert lower_bound(problem, multipliers) <= problem.objective(solution)
+
+
+@pytest.mark.parametrize("size", [1e160, 1e300])
+def test_absurdly_large_iterates_have_a_finite_upper_bound(size):
+    problem = build(*synthetic(12, 2))
+    certificate = certify(problem, garbage(problem, np.random.default_rng(0), size))
+    assert certificate.upper <= problem.null_risk * (1 + 1e-12)
+    assert 0 <= certificate.gap <= 1
+
+
+def test_bounds_that_contradict_each_other_prove_nothing():
+    problem = build(*synthetic(10, 2))
+    rough = garbage(problem, np.random.default_rng(0))
+    assert bracket(problem, 0.5, 0.7, rough).gap == 1.0
+    assert bracket(problem, 0.5, 0.5 + 1e-15, rough).gap == 0.0
+    assert bracket(problem, np.nan, 0.1, rough).gap == np.inf
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_the_place_of_the_origin_does_not_matter(offset):
+    X, y = synthetic(20, 2)
+    problem = build(np.round(X, 3) + offset, y, lam=0.05)
+    assert certify(problem, ExactSolver(tol=1e-6).solve(problem)).gap <= 1e-5
+
+
+def test_both_parts_of_the_repair_are_needed(monkeypatch):
+    """Without projections, or without the active slopes, some iterates get a worse upper bound."""
+    rng = np.random.default_rng(0)
+    problem = build(*synthetic(30, 2), penalty="joint", lam=0.02)
+    solution = ExactSolver(tol=1e-8).solve(problem)
+    noisy = dataclasses.replace(solution, values=solution.values + 1e-3 * rng.standard_normal(solution.values.shape))
+    full = problem.objective(repair(problem, noisy))
+    monkeypatch.setattr("pldc.problem.repair.PROJECTIONS", 0)
+    assert problem.objective(repair(problem, noisy)) > full * (1 + 1e-4)

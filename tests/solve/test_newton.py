@@ -13,7 +13,7 @@ def system(n=12, d=3, spread=1.0, threads=1, monotone=None, **settings):
     problem = build(X, y, monotone=monotone, **settings)
     rng = np.random.default_rng(1)
     P = len(problem.signs)
-    q = problem.penalty.n_bounds(d)
+    q = problem.penalty.rows(np.zeros((P, n, d))).shape[1]
 
     def weights(*shape):
         return 10 ** (spread * rng.uniform(-1, 1, shape))

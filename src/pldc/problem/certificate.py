@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import lsq_linear
+from scipy.optimize import nnls
 
 from pldc.function.max_affine import Array
 from pldc.problem.program import Problem, Solution
@@ -27,6 +27,7 @@ from pldc.problem.repair import repair
 # The gap is relative to the objective, but never to less than this share of the loss of the best constant: an objective
 # of zero (a target that is exactly constant, or exactly linear beside a free linear term) has no relative gap.
 FLOOR = 1e-9
+CONTRADICTION = 1e-9
 
 
 @dataclass(frozen=True)
@@ -53,25 +54,24 @@ class Certificate:
 
 def certify(problem: Problem, solution: Solution) -> Certificate:
     """Bound the optimum of `problem` from both sides, starting from any iterate."""
-    feasible = repair(problem, solution)
-    upper = problem.objective(feasible)
-    lower = min(lower_bound(problem, solution.multipliers), upper)
-    return Certificate(
-        upper, lower, relative_gap(problem, upper, lower), replace(feasible, multipliers=solution.multipliers)
-    )
+    feasible = replace(repair(problem, solution), multipliers=solution.multipliers)
+    return bracket(problem, problem.objective(feasible), lower_bound(problem, solution.multipliers), feasible)
 
 
-def relative_gap(problem: Problem, upper: float, lower: float) -> float:
-    """(upper − lower) / objective."""
+def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) -> Certificate:
+    """Make a certificate of two bounds; bounds that contradict each other by more than rounding prove nothing."""
+    slack = CONTRADICTION * max(abs(upper), problem.null_risk)
+    lower = min(lower, upper) if lower <= upper + slack else 0.0
     scale = max(abs(upper), abs(lower), FLOOR * problem.null_risk)
-    return (upper - lower) / scale if scale > 0 else 0.0
+    gap = (upper - lower) / scale if scale > 0 else 0.0
+    return Certificate(upper, lower, gap if np.isfinite([upper, lower, gap]).all() else np.inf, feasible)
 
 
 def lower_bound(problem: Problem, multipliers: Any) -> float:
     """Value of a dual feasible point made from approximate multipliers; zero if there are none."""
     if multipliers is None:
         return 0.0
-    X = problem.X
+    X = problem.centred  # only differences of points count; centred, they do not cancel
     flows = [clean(mu) for mu in multipliers]
     out = [np.asarray(mu.sum(axis=1)).ravel() for mu in flows]
     div = np.array([np.asarray(mu.sum(axis=0)).ravel() - o for mu, o in zip(flows, out, strict=True)])
@@ -96,24 +96,32 @@ def clean(mu: Any) -> Any:
 
 
 def orthogonal_to_linear(problem: Problem, omega: Array) -> Array:
-    """The nearest ω with Σω = 0 and, beside a free linear term, Xᵀω = 0 (or of the sign a monotone feature allows)."""
+    """The nearest ω with Σω = 0 and, beside a free linear term, Xᵀω = 0 (or of the sign a monotone feature allows).
+
+    With signs the nearest one is ω + Xν, ν_k of the feature's sign: nonnegative least squares. Its answer is checked;
+    the plain projection, Xᵀω = 0, satisfies every sign and stands in where the check fails.
+    """
     omega = omega - omega.mean()
     if not problem.linear:
         return omega
-    Xc = problem.X - problem.X.mean(axis=0)
-    # ω' = ω + X ν, and ν_k ≠ 0 only pushes (Xᵀω)_k towards the side that c_k's sign constraint allows.
-    lower = np.where(problem.monotone > 0, 0.0, -np.inf)
-    upper = np.where(problem.monotone < 0, 0.0, np.inf)
-    if problem.monotone.any():
-        nu = lsq_linear(Xc, -omega, bounds=(lower, upper), method="bvls", tol=1e-15).x
-    else:
-        nu = np.linalg.lstsq(Xc, -omega, rcond=None)[0]
-    return omega + Xc @ nu
+    X, sign = problem.centred - problem.centred.mean(axis=0), problem.monotone  # so that Σω stays zero
+    plain = omega - X @ np.linalg.lstsq(X, omega, rcond=None)[0]
+    if not sign.any():
+        return plain
+    design = np.hstack([X * np.where(sign == 0, 1, sign), -X[:, sign == 0]])
+    try:
+        nearest = omega + design @ nnls(design, -omega)[0]
+    except RuntimeError:  # no convergence
+        return plain
+    moment = X.T @ nearest
+    rounding = 1e-12 * np.abs(X).T @ np.abs(omega)
+    allowed = np.where(sign == 0, np.abs(moment) <= rounding, sign * moment >= -rounding)
+    return nearest if allowed.all() else plain
 
 
 def directly(problem: Problem, demand: Array) -> Array:
     """Change in h when the flow μ_ji = r⁻_j r⁺_i / Σr⁺ is added, whose divergence is `demand` (which sums to zero)."""
-    X = problem.X
+    X = problem.centred
     plus, minus = np.maximum(demand, 0.0), np.maximum(-demand, 0.0)
     total = plus.sum()
     if not total > 0:
@@ -127,7 +135,7 @@ def along_tree(problem: Problem, demand: Array) -> Array:
     Each edge carries what the points below it need in all. Between near-duplicates, where rounding leaves the largest
     mismatch, that flow is almost free.
     """
-    X, (order, parent) = problem.X, problem.spanning_tree
+    X, (order, parent) = problem.centred, problem.spanning_tree
     need = demand.copy()
     for child in order[:0:-1]:
         need[parent[child]] += need[child]
@@ -146,25 +154,21 @@ def excess(h: Array, slope_sign: Array) -> Array:
 
 
 def dual_value(problem: Problem, omega: Array, norm: float) -> float:
-    """Best value of the dual on the ray t · ω, t ≤ λ / norm."""
+    """Best value of the dual on the ray t · ω, t ≤ λ / norm; zero if ω or the norm is not a finite number."""
+    if not (np.isfinite(norm) and np.isfinite(omega).all()):
+        return 0.0
     loss, w = problem.loss, problem.weight
     largest = min(1.0, _ratio(problem.lam, norm), room_in_box(problem, omega, problem.node_weight))
     share = split(problem, largest * omega)
     # On this fixed split the value along s · share is −ε s² Σ share²/(2w) − s Σ share y, a parabola.
-    bend = loss.softness * float((share**2 / w) @ np.ones_like(w))
-    push = -float(share @ problem.y)
+    bend = loss.softness * float((share**2 / w).sum())
+    push = -float(share @ (problem.y - problem.null_fit))
+    if not push > 0:
+        return 0.0
     s_max = min(_ratio(problem.lam, largest * norm), room_in_box(problem, share, w))
-    s_best = min(s_max, _ratio(push, bend)) if push > 0 else 0.0
-
-    def value(s: float) -> float:
-        return s * push - 0.5 * bend * s**2
-
-    candidates = [0.0]
-    if np.isfinite(s_best):
-        candidates.append(value(s_best))
-    if s_max >= 1.0:
-        candidates.append(value(1.0))
-    return max(candidates)
+    s = min(s_max, _ratio(push, bend))
+    value = s * push - 0.5 * bend * s**2
+    return value if np.isfinite(value) else 0.0
 
 
 def room_in_box(problem: Problem, omega: Array, weight: Array) -> float:
@@ -208,4 +212,4 @@ def split(problem: Problem, omega: Array) -> Array:
 
 
 def _ratio(a: float, b: float) -> float:
-    return a / b if b > 0 else np.inf
+    return a / b if b != 0 else np.inf

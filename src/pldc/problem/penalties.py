@@ -24,10 +24,6 @@ class Penalty(ABC):
     name: str
 
     @abstractmethod
-    def n_bounds(self, n_features: int) -> int:
-        """q: how many bounds L there are."""
-
-    @abstractmethod
     def rows(self, sizes: Array) -> Array:
         """Sum nonnegative sizes (P, n, d) into the left-hand sides (n, q) of the bounds."""
 
@@ -54,10 +50,6 @@ class Joint(Penalty):
 
     name = "joint"
 
-    def n_bounds(self, n_features: int) -> int:
-        """One bound."""
-        return 1
-
     def rows(self, sizes: Array) -> Array:
         """Sum over parts and features."""
         return np.asarray(sizes.sum(axis=(0, 2))[:, None])
@@ -78,10 +70,6 @@ class Componentwise(Penalty):
     """Σ_k max_j Σ_p |g_pjk|: one bound a feature (the paper's appendix)."""
 
     name = "componentwise"
-
-    def n_bounds(self, n_features: int) -> int:
-        """One bound a feature."""
-        return n_features
 
     def rows(self, sizes: Array) -> Array:
         """Sum over parts."""

@@ -23,6 +23,7 @@ from pldc.function.pldc import PLDC
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Penalty
 
+LARGEST = 1e152  # squares must not overflow
 SHAPES: dict[str, tuple[float, ...]] = {"dc": (1.0, -1.0), "convex": (1.0,), "concave": (-1.0,)}
 
 
@@ -90,8 +91,8 @@ class Problem:
     @classmethod
     def from_data(
         cls,
-        X: ArrayLike,
-        y: ArrayLike,
+        X: Any,
+        y: Any,
         *,
         loss: Loss,
         penalty: Penalty,
@@ -106,8 +107,8 @@ class Problem:
         y = np.asarray(y, dtype=np.float64)
         if X.ndim != 2 or y.shape != (len(X),) or len(y) == 0:
             raise ValueError(f"X must be (n, d) and y (n,) with n ≥ 1, got shapes {X.shape} and {y.shape}.")
-        if not (np.isfinite(X).all() and np.isfinite(y).all()):
-            raise ValueError("X and y must be finite.")
+        if not (np.abs(X).max(initial=0.0) < LARGEST and np.abs(y).max() < LARGEST):  # also refuses NaN
+            raise ValueError(f"X and y must be finite and below {LARGEST:g} in size: rescale them.")
         if not (lam > 0 and np.isfinite(lam)):
             raise ValueError(f"lam must be a positive finite number, got {lam!r}.")
         if shape not in SHAPES:
@@ -120,11 +121,12 @@ class Problem:
             raise ValueError("weight must hold one finite number ≥ 0 for each row.")
         if not (w > 0).any():
             raise ValueError("All weights are zero: there is nothing to fit.")
+        w = w / w.max()
         X, y, w = X[w > 0], y[w > 0], w[w > 0]
         # + 0.0 makes −0.0 equal to 0.0. Equal observations become one: repeating a row is exactly a larger weight.
         points, node = np.unique(X + 0.0, axis=0, return_inverse=True)
         distinct, member = np.unique(np.column_stack([node.ravel(), y + 0.0]), axis=0, return_inverse=True)
-        mass = np.bincount(member.ravel(), weights=w / w.max())
+        mass = np.bincount(member.ravel(), weights=w)
         return cls(
             X=points,
             y=distinct[:, 1],
@@ -167,6 +169,11 @@ class Problem:
     def null_risk(self) -> float:
         """The loss of the best constant: the natural scale of the objective."""
         return float(self.weight @ self.loss.value(self.null_fit - self.y))
+
+    @cached_property
+    def centred(self) -> Array:
+        """The points, shifted so that their box is centred at the origin: constraints see only differences."""
+        return self.X - (0.5 * self.X.min(axis=0) + 0.5 * self.X.max(axis=0))
 
     @cached_property
     def spanning_tree(self) -> tuple[IntArray, IntArray]:

@@ -21,34 +21,53 @@ ROUNDING = 64 * np.finfo(np.float64).eps
 PROJECTIONS = 30
 
 
+@np.errstate(over="ignore", invalid="ignore")  # an absurdly large iterate overflows; its candidates are not chosen
 def repair(problem: Problem, solution: Solution) -> Solution:
     """Return a feasible point near `solution`."""
-    values = np.nan_to_num(np.asarray(solution.values, dtype=np.float64), posinf=0.0, neginf=0.0)
-    slopes = keep_sign(np.nan_to_num(solution.slopes, posinf=0.0, neginf=0.0), problem.slope_sign)
-    linear = np.nan_to_num(solution.linear, posinf=0.0, neginf=0.0) * problem.linear
+    values = sane(solution.values)
+    slopes = keep_sign(sane(solution.slopes), problem.slope_sign)
+    linear = sane(solution.linear) * problem.linear
     linear = keep_sign(linear, problem.monotone)
-    parts = [lift(problem.X, phi, g) for phi, g in zip(values, slopes, strict=True)]
+    X = problem.centred
+    parts = [lift(X, phi, g) for phi, g in zip(values, slopes, strict=True)]
     F = np.array([part[0] for part in parts])
     active = np.array([part[1] for part in parts])
     moved = [np.flatnonzero(part[2]) for part in parts]
+    flat = replace(solution, values=np.zeros_like(F), slopes=np.zeros_like(slopes))
+    candidates = [replace(flat, linear=linear), replace(flat, linear=np.zeros_like(linear))]
     if not any(len(rows) for rows in moved):
-        return rescale(problem, replace(solution, values=F, slopes=slopes, linear=linear))
+        candidates.append(replace(solution, values=F, slopes=slopes, linear=linear))
+        return best_of(problem, candidates)
     own = slopes.copy()
     for p, rows in enumerate(moved):
         if len(rows):
-            own[p, rows] = project(problem.X, F[p], rows, slopes[p, rows], problem.slope_sign[p, 0])
-    candidates = []
+            own[p, rows] = project(X, F[p], rows, slopes[p, rows], problem.slope_sign[p, 0])
     for use_parabola in (True, False):
         G, V = own.copy(), F.copy()
         for p, rows in enumerate(moved):
-            worst = violations(problem.X, F[p], rows, own[p, rows])
+            worst = violations(X, F[p], rows, own[p, rows])
             if use_parabola:
                 V[p], G[p] = bend(problem, p, V[p], G[p], rows, worst)
             else:
                 bad = rows[(worst > tolerance(F[p])).any(axis=1)]
                 G[p, bad] = slopes[p, active[p, bad]]
-        candidates.append(rescale(problem, replace(solution, values=V, slopes=G, linear=linear)))
-    return min(candidates, key=problem.objective)
+        candidates.append(replace(solution, values=V, slopes=G, linear=linear))
+    return best_of(problem, candidates)
+
+
+def best_of(problem: Problem, candidates: list[Solution]) -> Solution:
+    """Return the feasible point of the lowest objective, after rescaling each; a constant is always among them."""
+
+    def cost(point: Solution) -> float:
+        value = problem.objective(point)
+        return value if np.isfinite(value) else np.inf
+
+    return min((rescale(problem, point) for point in candidates), key=cost)
+
+
+def sane(a: Array) -> Array:
+    """Replace what is not a finite number by zero."""
+    return np.where(np.isfinite(a), a, 0.0)
 
 
 def keep_sign(slopes: Array, sign: Array) -> Array:
@@ -89,7 +108,7 @@ def project(X: Array, F: Array, rows: Array, g: Array, sign: Array) -> Array:
     for _ in range(PROJECTIONS):
         v = violations(X, F, rows[todo], g[todo])
         lengths = squares + squares[rows[todo], None] - 2.0 * X[rows[todo]] @ X.T
-        lengths = np.maximum(lengths, np.finfo(float).tiny)
+        lengths = np.maximum(lengths, 1e-15 * (squares + squares[rows[todo], None]) + np.finfo(float).tiny)
         k = (v * np.abs(v) / lengths).argmax(axis=1)
         at = np.arange(len(todo))
         left = v[at, k] > limit
@@ -107,7 +126,7 @@ def bend(problem: Problem, p: int, F: Array, G: Array, rows: Array, worst: Array
 
     z is the mean of the points, or a corner of their box where the slopes must keep a sign.
     """
-    X = problem.X
+    X = problem.centred
     bad_row, bad_col = np.nonzero(worst > tolerance(F))
     if len(bad_row) == 0:
         return F, G

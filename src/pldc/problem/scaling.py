@@ -39,10 +39,7 @@ class Scaling:
 
 
 def normalise(problem: Problem) -> tuple[Problem, Scaling]:
-    """Return `problem` in numbers of order one, and the scaling that undoes it.
-
-    Multipliers are left in scaled numbers by `restore`: see `multiplier_unit`.
-    """
+    """Return `problem` in numbers of order one, and the scaling that undoes it (but for the multipliers)."""
     X, y, loss = problem.X, problem.y, problem.loss
     shift = _middle(X)
     y_shift = float(_middle(y[:, None])[0])

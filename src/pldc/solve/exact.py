@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.problem.certificate import Certificate, certify, relative_gap
+from pldc.problem.certificate import Certificate, bracket, certify
 from pldc.problem.program import Problem, Solution
 from pldc.problem.scaling import degree, normalise
 from pldc.solve.coarsen import clusters, coarsen, refine
@@ -128,7 +128,7 @@ def tighter(problem: Problem, a: Certificate, b: Certificate) -> Certificate:
     up = b if b.upper < a.upper else a
     low = b if b.lower > a.lower else a
     solution = replace(up.solution, multipliers=low.solution.multipliers)
-    return Certificate(up.upper, low.lower, relative_gap(problem, up.upper, low.lower), solution)
+    return bracket(problem, up.upper, low.lower, solution)
 
 
 def affine_fit(problem: Problem) -> Solution:

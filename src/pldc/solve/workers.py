@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -11,6 +12,36 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 SMALLEST_BLOCK = 64
+
+
+class _BlasLimit:
+    """Holds the BLAS to one thread while anybody needs it: solves may overlap in time, so they are counted."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+
+    def acquire(self) -> int:
+        """Limit the BLAS; return the number of threads it had before anybody did."""
+        with self._lock:
+            if self._users == 0:
+                controller = ThreadpoolController()
+                blas = [lib.num_threads for lib in controller.lib_controllers if lib.user_api == "blas"]
+                self._available = max([1, *blas])
+                self._context = controller.limit(limits=1, user_api="blas")
+                self._context.__enter__()
+            self._users += 1
+            return self._available
+
+    def release(self) -> None:
+        """Restore the BLAS when nobody needs the limit any more."""
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._context.__exit__(None, None, None)
+
+
+_limit = _BlasLimit()
 
 
 class Workers:
@@ -24,20 +55,18 @@ class Workers:
 
     Notes
     -----
-    NumPy and SciPy bring a BLAS each, and the threads of one spin for a while after every call: on two cores they
-    slowed each other by a factor of three. One thread each, and blocks of points on our own threads, has no such fight.
+    NumPy and SciPy bring a BLAS each, and the threads of one spin for a while after every call, in the way of the
+    other's. One thread each, and blocks of points on our own threads, has no such fight.
     """
 
     def __init__(self, threads: int | None = None):
         if threads is not None and threads < 1:
             raise ValueError(f"The number of threads must be at least 1, got {threads}.")
-        self._controller = ThreadpoolController()
-        blas = [lib.num_threads for lib in self._controller.lib_controllers if lib.user_api == "blas"]
-        self.threads = threads if threads is not None else max([1, *blas])
+        self._asked = threads
 
     def __enter__(self) -> Workers:
-        self._limit = self._controller.limit(limits=1, user_api="blas")
-        self._limit.__enter__()
+        available = _limit.acquire()
+        self.threads = self._asked if self._asked is not None else available
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         return self
 
@@ -46,7 +75,7 @@ class Workers:
     ) -> None:
         if self._pool is not None:
             self._pool.shutdown()
-        self._limit.__exit__(kind, error, trace)
+        _limit.release()
 
     def over_blocks(self, work: Callable[[slice], Any], n: int) -> list[Any]:
         """Call `work` on slices that cover range(n), in parallel; return the results in order."""
