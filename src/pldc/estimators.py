@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,13 +15,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pldc.function import PLDC, Explanation, MaxAffine, explain
+from pldc.function import Explanation, explain
 from pldc.function.max_affine import Array
 from pldc.problem import Problem, certify, make_loss, make_penalty
 from pldc.problem.program import SHAPES
-from pldc.solve.exact import STATUS, ExactSolver, Monitor
-
-logger = logging.getLogger("pldc")
+from pldc.problem.units import Units, weighted_mean
+from pldc.solve.exact import STATUS, ExactSolver
+from pldc.solve.progress import shown
 
 LINEAR = ("penalized", "free")
 SOLVERS = ("exact",)
@@ -203,7 +201,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             linear=_choice("linear", self.linear, LINEAR) == "free",
         )
         solver = self._solver()
-        with _shown(self.verbose) as monitor:
+        with shown(self.verbose) as monitor:
             solution = solver.solve(problem, monitor=monitor)
         certificate = certify(problem, solution)
         if (
@@ -222,7 +220,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.lam_ = problem.lam
         self.n_iter_ = solution.iterations
         self.clip_range_ = float(y.min()), float(y.max())
-        self.reference_ = _mean(X, weight)
+        self.reference_ = weighted_mean(X, weight)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -284,64 +282,6 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return [self.monotone.get(name, 0) for name in names]
 
 
-@dataclass(frozen=True)
-class Units:
-    """Standardisation of X and y, and its inverse on functions."""
-
-    center: Array
-    scale: Array
-    y_center: float
-    y_scale: float
-
-    @classmethod
-    def none(cls, n_features: int) -> Units:
-        """Return units that change nothing."""
-        return cls(np.zeros(n_features), np.ones(n_features), 0.0, 1.0)
-
-    @classmethod
-    def of(cls, X: Array, y: Array, weight: Array) -> Units:
-        """Weighted mean and standard deviation; what is constant keeps the scale one."""
-        center, y_center = _mean(X, weight), _mean(y[:, None], weight)
-        return cls(
-            center,
-            _spread(X, center, weight),
-            float(y_center[0]),
-            float(_spread(y[:, None], y_center, weight)[0]),
-        )
-
-    def scale_X(self, X: Array) -> Array:
-        """Return X in these units."""
-        return (X - self.center) / self.scale
-
-    def scale_y(self, y: Array) -> Array:
-        """Return y in these units."""
-        return (y - self.y_center) / self.y_scale
-
-    def restore(self, f: PLDC) -> PLDC:
-        """Return x ↦ y_center + y_scale · f((x − center) / scale)."""
-        plus, minus = (
-            MaxAffine(
-                g.slopes * self.y_scale / self.scale,
-                self.y_scale * (g.offsets - g.slopes @ (self.center / self.scale)) + shift,
-            )
-            for g, shift in ((f.plus, self.y_center), (f.minus, 0.0))
-        )
-        return PLDC(plus, minus)
-
-
-def _mean(X: Array, weight: Array) -> Array:
-    return np.asarray((weight / weight.sum()) @ X)
-
-
-def _spread(X: Array, center: Array, weight: Array) -> Array:
-    """Weighted standard deviation of each column, without overflow; one where the column is constant to rounding."""
-    deviation = X - center
-    largest = np.abs(deviation).max(axis=0)
-    constant = largest <= 8 * np.finfo(float).eps * np.abs(X).max(axis=0)
-    safe = np.where(constant, 1.0, largest)
-    return np.where(constant, 1.0, safe * np.sqrt(_mean((deviation / safe) ** 2, weight)))
-
-
 def _check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
     """Return one weight ≥ 0 a row, scaled so that the largest is one."""
     if sample_weight is None:
@@ -369,42 +309,6 @@ def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     if not (isinstance(value, str) and value in allowed):
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
     return value
-
-
-@contextmanager
-def _shown(verbose: int) -> Iterator[Monitor]:
-    """Give a monitor that logs every iteration: at level DEBUG or, with `verbose`, INFO.
-
-    With `verbose` and no logging set up by the user, the log is shown on standard error meanwhile.
-    """
-    level = logging.INFO if verbose else logging.DEBUG
-
-    def log(row: dict[str, float]) -> None:
-        logger.log(
-            level,
-            "iteration %3d  best objective %.6g  best lower bound %.6g  gap %.1e  %.1f s",
-            row["iteration"],
-            row["upper"],
-            row["lower"],
-            row["gap"],
-            row["seconds"],
-        )
-
-    if not verbose:
-        yield log
-        return
-    before = logger.level
-    handler = None if logger.hasHandlers() else logging.StreamHandler()
-    if handler is not None:
-        logger.addHandler(handler)
-    if logger.getEffectiveLevel() > logging.INFO:
-        logger.setLevel(logging.INFO)
-    try:
-        yield log
-    finally:
-        logger.setLevel(before)
-        if handler is not None:
-            logger.removeHandler(handler)
 
 
 __all__ = ["DCRegressor"]
