@@ -83,7 +83,8 @@ def main() -> None:
             cells.append(cell)
             print(json.dumps(cell))
     about = {
-        "what": "seconds to a certified gap of 1e-6 (ours, best of 3; one run at n = 400) and to Clarabel's default tolerance",
+        "what": "seconds to a certified gap of 1e-6 (ours, best of 3; one run at n = 400) and to Clarabel's default "
+        "tolerance",
         "lam": LAM,
         "machine": platform.processor() or platform.machine(),
         "python": platform.python_version(),
