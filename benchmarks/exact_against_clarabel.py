@@ -7,6 +7,7 @@ Data: the paper's synthetic function, y standardised. Writes benchmarks/results/
 from __future__ import annotations
 
 import json
+import os
 import platform
 import time
 from pathlib import Path
@@ -86,6 +87,7 @@ def main() -> None:
         "what": "seconds to a certified gap of 1e-6 (ours, best of 3; one run at n = 400) and to Clarabel's default "
         "tolerance",
         "lam": LAM,
+        "cores": os.cpu_count(),
         "machine": platform.processor() or platform.machine(),
         "python": platform.python_version(),
         "numpy": np.__version__,

@@ -10,7 +10,7 @@ from tests.problems import DELTA, LEVEL, build, garbage, random_settings, synthe
 
 from pldc.problem import certify
 from pldc.problem.certificate import along_tree, bracket, directly, dual_value, lower_bound, split
-from pldc.problem.repair import repair
+from pldc.problem.repair import best_of, repair
 from pldc.solve import ExactSolver
 
 
@@ -212,12 +212,40 @@ def test_the_place_of_the_origin_does_not_matter(offset):
     assert certify(problem, ExactSolver(tol=1e-6).solve(problem)).gap <= 1e-5
 
 
-def test_both_parts_of_the_repair_are_needed(monkeypatch):
-    """Without projections, or without the active slopes, some iterates get a worse upper bound."""
+def noisy_optimum(noise):
     rng = np.random.default_rng(0)
-    problem = build(*synthetic(30, 2), penalty="joint", lam=0.02)
-    solution = ExactSolver(tol=1e-8).solve(problem)
-    noisy = dataclasses.replace(solution, values=solution.values + 1e-3 * rng.standard_normal(solution.values.shape))
+    problem = build(*synthetic(24, 2), penalty="joint", lam=0.02)
+    solution = ExactSolver(tol=1e-6).solve(problem)
+    for _ in range(10):
+        values = solution.values + noise * rng.standard_normal(solution.values.shape)
+        slopes = solution.slopes + noise * rng.standard_normal(solution.slopes.shape)
+        yield problem, dataclasses.replace(solution, values=values, slopes=slopes)
+
+
+def test_projections_of_the_slopes_are_needed(monkeypatch):
+    problem, noisy = next(noisy_optimum(1e-3))
     full = problem.objective(repair(problem, noisy))
     monkeypatch.setattr("pldc.problem.repair.PROJECTIONS", 0)
     assert problem.objective(repair(problem, noisy)) > full * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("dropped", [2, 3], ids=["parabola", "active slopes"])
+def test_each_way_of_mending_is_the_better_one_for_some_iterate(monkeypatch, dropped):
+    worse = []
+    for noise in (1e-4, 1e-2):
+        for problem, noisy in noisy_optimum(noise):
+            full = problem.objective(repair(problem, noisy))
+            with monkeypatch.context() as patch:
+                patch.setattr("pldc.problem.repair.best_of", lambda p, c: best_of(p, c[:dropped] + c[dropped + 1 :]))
+                worse.append(problem.objective(repair(problem, noisy)) / full - 1)
+    assert max(worse) > 1e-3
+    assert min(worse) >= 0
+
+
+def test_a_large_lam_leaves_the_linear_term_alone():
+    """With slopes that cost a fortune, the repair falls back on what is free: a constant and the linear term."""
+    problem = build(*synthetic(20, 2), loss="absolute", linear=True, lam=1e8)
+    noisy = dataclasses.replace(garbage(problem, np.random.default_rng(0)), linear=np.array([0.1, -0.2]))
+    point = repair(problem, noisy)
+    assert not point.slopes.any()
+    assert problem.objective(point) <= problem.null_risk * (1 + 1e-9)

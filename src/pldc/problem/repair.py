@@ -4,8 +4,8 @@ For each part: lift the values onto the max-affine function of the iterate, F_i 
 that the lift leaves alone keeps its slope, which is a subgradient there. A point that moved needs a new one: its own
 slope, pushed onto {a : ⟨a, x_k − x_i⟩ ≤ F_k − F_i for all k} by repeated projection. What is still violated after that
 is mended in one of two ways, whichever costs less: the slope of the active piece (always a subgradient, but it may pair
-large slopes of both parts), or a parabola added to the part (a small bend everywhere). Last, the whole is scaled and
-shifted.
+large slopes of both parts), or a parabola added to the part (a small bend everywhere). A constant, and the linear term
+alone, are candidates too. Each is scaled and shifted, and the cheapest is taken.
 """
 
 from __future__ import annotations
