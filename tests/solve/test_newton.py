@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.problems import build, synthetic
 
-from pldc.solve.newton import Newton, Pairs, Variables
+from pldc.solve.newton import Newton, Variables
+from pldc.solve.pairs import AllPairs
 from pldc.solve.workers import Workers
 
 
@@ -26,7 +27,7 @@ def system(n=12, d=3, spread=1.0, threads=1, monotone=None, **settings):
     with Workers(threads) as workers:
         newton = Newton(
             problem,
-            Pairs(problem.X),
+            AllPairs(problem.X, len(problem.signs)),
             workers,
             theta,
             weights(n, q),
@@ -103,7 +104,7 @@ def test_apply_is_the_hessian_of_the_quadratic():
 
 def test_pairs_adjoint_is_the_transpose():
     X, _ = synthetic(7, 3)
-    pairs, rng = Pairs(X), np.random.default_rng(0)
+    pairs, rng = AllPairs(X, 2), np.random.default_rng(0)
     phi, g, Z = rng.standard_normal((2, 7)), rng.standard_normal((2, 7, 3)), rng.standard_normal((2, 7, 7))
     a, b = pairs.adjoint(Z)
     assert np.vdot(Z, pairs(phi, g)) == pytest.approx(np.vdot(a, phi) + np.vdot(b, g))

@@ -32,8 +32,8 @@ class Penalty(ABC):
         """Dual norm of a slope-shaped array with absolute values `sizes`."""
 
     @abstractmethod
-    def prox(self, v: Array, step: float) -> Array:
-        """argmin_g step · penalty(g) + ‖g − v‖² / 2."""
+    def prox(self, v: Array, step: float, near: Array | None = None) -> Array:
+        """argmin_g step · penalty(g) + ‖g − v‖² / 2; `near` are bounds (q,) close to the answer's, if known."""
 
     def bounds(self, slopes: Array) -> Array:
         """L: the smallest bounds (q,) that hold."""
@@ -58,11 +58,11 @@ class Joint(Penalty):
         """Σ_j max_{p,k} |h_pjk|."""
         return float(sizes.max(axis=(0, 2)).sum())
 
-    def prox(self, v: Array, step: float) -> Array:
+    def prox(self, v: Array, step: float, near: Array | None = None) -> Array:
         """Project every point's slopes onto one ℓ₁ ball, whose radius pays for itself."""
         P, n, d = v.shape
         groups = v.transpose(1, 0, 2).reshape(1, n, P * d)
-        return prox_of_groups(groups, step).reshape(n, P, d).transpose(1, 0, 2)
+        return prox_of_groups(groups, step, near).reshape(n, P, d).transpose(1, 0, 2)
 
 
 @dataclass(frozen=True)
@@ -79,34 +79,49 @@ class Componentwise(Penalty):
         """max_k Σ_j max_p |h_pjk|."""
         return float(sizes.max(axis=0).sum(axis=0).max())
 
-    def prox(self, v: Array, step: float) -> Array:
+    def prox(self, v: Array, step: float, near: Array | None = None) -> Array:
         """The joint prox, feature by feature."""
-        return prox_of_groups(v.transpose(2, 1, 0), step).transpose(2, 1, 0)
+        return prox_of_groups(np.ascontiguousarray(v.transpose(2, 1, 0)), step, near).transpose(2, 1, 0)
 
 
-def prox_of_groups(v: Array, step: float) -> Array:
+def prox_of_groups(v: Array, step: float, near: Array | None = None) -> Array:
     """Minimise step · Σ_r max_j ‖g_rj‖₁ + ‖g − v‖² / 2 for `v` of shape (r, j, g), r separate problems.
 
     Given the radius L, group j is projected onto the ℓ₁ ball: soft-thresholded by
     τ_j(L) = max(0, max_m (C_jm − L) / m), C_jm the sum of its m largest sizes. The radius solves
-    Σ_j τ_j(L) = step: convex and decreasing in L, so Newton's method from L = 0 climbs to the root.
+    Σ_j τ_j(L) = step: convex and decreasing in L, so Newton's method from L = 0, or from any L ≥ 0 `near` the root
+    after one step, climbs to it.
     """
     sizes = np.abs(v)
-    C = np.cumsum(-np.sort(-sizes, axis=-1), axis=-1)
-    m = np.arange(1, v.shape[-1] + 1)
-    L = np.zeros(v.shape[0])
-    for _ in range(100):
-        heights = (C - L[:, None, None]) / m
-        best = heights.argmax(axis=-1)
-        tau = np.maximum(np.take_along_axis(heights, best[..., None], axis=-1)[..., 0], 0.0)
-        slope = np.where(tau > 0, 1.0 / m[best], 0.0).sum(axis=1)
+    C = _cumulative(sizes)  # one array (r, j) for each m: few, so that every pass is over long rows
+    L = np.zeros(v.shape[0]) if near is None else np.asarray(near, dtype=np.float64)
+    for k in range(100):
+        tau, count = np.maximum(C[0] - L[:, None], 0.0), (C[0] > L[:, None]).astype(np.float64)
+        for m, total in enumerate(C[1:], start=2):
+            height = (total - L[:, None]) / m
+            higher = height > tau
+            tau = np.where(higher, height, tau)
+            count[higher] = 1.0 / m
+        slope = count.sum(axis=1)
         excess = tau.sum(axis=1) - step
-        move = np.where((excess > 0) & (slope > 0), excess / np.maximum(slope, 1e-300), 0.0)
-        L = L + move
-        if not (move > 4 * np.finfo(float).eps * L).any():
+        move = np.where(slope > 0, excess / np.maximum(slope, 1e-300), -L)
+        if k > 0 or near is None:
+            move = np.maximum(move, 0.0)  # the first step from `near` may go back, past the root; then all go up
+        moved = np.maximum(L + move, 0.0)
+        done = not (np.abs(moved - L) > 4 * np.finfo(float).eps * moved).any()
+        L = moved
+        if done:
             break
     # Where even L = 0 costs less than `step`, the threshold is the largest size and the group vanishes.
     return np.asarray(np.sign(v) * np.maximum(sizes - tau[..., None], 0.0))
+
+
+def _cumulative(sizes: Array) -> list[Array]:
+    """Sums of the m largest sizes of each group, m = 1, 2, …"""
+    if sizes.shape[-1] == 2:
+        return [np.maximum(sizes[..., 0], sizes[..., 1]), sizes[..., 0] + sizes[..., 1]]
+    C = np.cumsum(-np.sort(-sizes, axis=-1), axis=-1)
+    return [np.ascontiguousarray(C[..., m]) for m in range(C.shape[-1])]
 
 
 PENALTIES = ("joint", "componentwise")

@@ -35,11 +35,16 @@ class Scaling:
         linear = slope * solution.linear
         values = self.y_size * solution.values
         values[0] += problem.signs[0] * (self.y_shift - float(linear @ self.shift))
-        return replace(solution, values=values, slopes=slope * solution.slopes, linear=linear)
+        # ω, and with it every flow, is a derivative of the loss: it scales like loss / y.
+        unit = self.y_size ** (degree(problem) - 1)
+        multipliers = None if solution.multipliers is None else [unit * mu for mu in solution.multipliers]
+        return replace(
+            solution, values=values, slopes=slope * solution.slopes, linear=linear, multipliers=multipliers
+        )
 
 
 def normalise(problem: Problem) -> tuple[Problem, Scaling]:
-    """Return `problem` in numbers of order one, and the scaling that undoes it (but for the multipliers)."""
+    """Return `problem` in numbers of order one, and the scaling that undoes it."""
     X, y, loss = problem.X, problem.y, problem.loss
     shift = _middle(X)
     y_shift = float(_middle(y[:, None])[0])

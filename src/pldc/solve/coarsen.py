@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
 from scipy.spatial import cKDTree
 
 from pldc.function.max_affine import IntArray
@@ -41,13 +42,15 @@ def refine(problem: Problem, rep: IntArray, coarse: Problem, solution: Solution)
     slopes = solution.slopes[:, index]
     values = solution.values[:, index] + np.einsum("pik,ik->pi", slopes, step)
     n = len(problem.X)
-    flows = np.zeros((len(problem.signs), n, n))
-    flows[:, heads[:, None], heads[None, :]] = solution.multipliers
+    mu = [coo_array(flow) for flow in solution.multipliers]
     # What each observation asks of its own point comes from the representative, along a very short edge.
-    div = (solution.multipliers.sum(axis=1) - solution.multipliers.sum(axis=2)) * problem.signs[:, None]
-    omega = problem.at_nodes(split(coarse, div.mean(axis=0)))
+    div = np.array([np.asarray(flow.sum(axis=0)) - np.asarray(flow.sum(axis=1)) for flow in mu])
+    omega = problem.at_nodes(split(coarse, (problem.signs[:, None] * div).mean(axis=0)))
     member = np.flatnonzero(rep != np.arange(n))
-    for p, sign in enumerate(problem.signs):
-        flows[p, rep[member], member] += np.maximum(sign * omega[member], 0.0)
-        flows[p, member, rep[member]] += np.maximum(-sign * omega[member], 0.0)
+    flows = []
+    for flow, sign in zip(mu, problem.signs, strict=True):
+        to, back = np.maximum(sign * omega[member], 0.0), np.maximum(-sign * omega[member], 0.0)
+        j = np.concatenate([heads[flow.row], rep[member], member])
+        i = np.concatenate([heads[flow.col], member, rep[member]])
+        flows.append(csr_array((np.concatenate([flow.data, to, back]), (j, i)), shape=(n, n)))
     return replace(solution, values=values, slopes=slopes, multipliers=flows)

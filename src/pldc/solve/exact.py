@@ -1,4 +1,4 @@
-"""The accurate engine: the interior point on all pairs of points, stopped by the certificate."""
+"""The accurate engine: the interior point on a growing set of pairs of points, stopped by the certificate."""
 
 from __future__ import annotations
 
@@ -12,15 +12,21 @@ from pldc.function.max_affine import Array, IntArray
 from pldc.problem.certificate import Certificate, bracket, certify
 from pldc.problem.program import Problem, Solution
 from pldc.problem.scaling import degree, normalise
+from pldc.solve.admm import Admm
 from pldc.solve.coarsen import clusters, coarsen, refine
 from pldc.solve.interior_point import InteriorPoint
+from pldc.solve.pairs import AllPairs, WorkingSet
 from pldc.solve.workers import Workers
+from pldc.solve.working_set import first_rows
 
 Monitor = Callable[[dict[str, float]], None]
 
 PATIENCE = 30  # iterations in which the gap, or the centring parameter, must fall by a tenth
 EXHAUSTED = 1e-3  # share of the asked gap below which the interior point's own gap cannot help the certificate
 RADII = (1e-6, 0.0, 1e-5)  # in scaled numbers: near-duplicates merged, then as they are, then merged more widely
+ALL_PAIRS = 100  # points up to which all pairs are held
+QUICK_ITERATIONS = 60  # of the quick engine, to find the first working set
+CLOSE, RARELY = 3.0, 5  # certify once the interior point's own gap is within CLOSE · tol; before, one iteration in five
 LARGEST_LAM = 1e6  # in scaled numbers; the answer is a constant (or linear) function long before
 
 STATUS = {
@@ -69,11 +75,7 @@ class ExactSolver:
                 elif (rep != np.arange(len(rep))).any():
                     run.descend(coarsen(scaled, rep), workers, rep)
         solution = scaling.restore(problem, run.best.solution)
-        # ω, and with it every flow, is a derivative of the loss: it scales like loss / y.
-        multipliers = solution.multipliers * scaling.y_size ** (degree(problem) - 1)
-        return replace(
-            solution, multipliers=multipliers, status=run.status, iterations=len(run.history), history=run.history
-        )
+        return replace(solution, status=run.status, iterations=len(run.history), history=run.history)
 
 
 class _Run:
@@ -89,26 +91,44 @@ class _Run:
     def descend(self, target: Problem, workers: Workers, rep: IntArray | None = None) -> None:
         """Run the interior point on the problem, or on its `target` with points merged into representatives `rep`."""
         self.status = "max_iter"
-        method = InteriorPoint(replace(target, lam=min(target.lam, LARGEST_LAM)), workers)
+        method = self._start(replace(target, lam=min(target.lam, LARGEST_LAM)), workers)
         gap_mark, mu_mark, since, first = np.inf, np.inf, 0, True
         while self.status == "max_iter" and len(self.history) < self.settings.max_iter:
             if not first and not method.step():
                 self.status = "stalled"
                 break
+            complete = first or not method.hold_violated()
             first = False
-            iterate = method.solution()
-            if rep is not None:
-                iterate = refine(self.problem, rep, target, iterate)
-            self.best = tighter(self.problem, self.best, certify(self.problem, iterate))
-            if self.best.gap <= self.settings.tol:
-                self.status = "optimal"
+            own_gap = method.mu * method.count / self.best.upper
+            if own_gap <= CLOSE * self.settings.tol or len(self.history) % RARELY == 0:
+                self._certify(method, target, rep)
             since += 1
             if self.best.gap < 0.9 * gap_mark or method.mu < 0.9 * mu_mark:
                 gap_mark, mu_mark, since = min(gap_mark, self.best.gap), min(mu_mark, method.mu), 0
             self._record()
-            exhausted = method.mu * method.count < EXHAUSTED * self.settings.tol * self.best.upper
+            exhausted = complete and own_gap < EXHAUSTED * self.settings.tol
             if self.status != "optimal" and (exhausted or since >= PATIENCE):
-                self.status = "stalled"
+                self._certify(method, target, rep)
+                self.status = "optimal" if self.best.gap <= self.settings.tol else "stalled"
+
+    def _start(self, target: Problem, workers: Workers) -> InteriorPoint:
+        """Hold all pairs of a small problem; else those that a short run of the quick engine points to."""
+        if len(target.X) <= ALL_PAIRS:
+            return InteriorPoint(target, workers, AllPairs(target.X, len(target.signs)))
+        quick = Admm(target, workers)
+        for _ in range(QUICK_ITERATIONS):
+            quick.step()
+        solution = quick.solution()
+        self.best = tighter(self.problem, self.best, certify(self.problem, solution)) if target is self.problem else self.best
+        return InteriorPoint(target, workers, WorkingSet(target.X, first_rows(target, solution, workers)))
+
+    def _certify(self, method: InteriorPoint, target: Problem, rep: IntArray | None) -> None:
+        iterate = method.solution()
+        if rep is not None:
+            iterate = refine(self.problem, rep, target, iterate)
+        self.best = tighter(self.problem, self.best, certify(self.problem, iterate))
+        if self.best.gap <= self.settings.tol:
+            self.status = "optimal"
 
     def _record(self) -> None:
         row = {

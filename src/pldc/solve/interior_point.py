@@ -19,12 +19,15 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.problem.program import Problem, Solution
-from pldc.solve.newton import Newton, Pairs, Variables
+from pldc.solve.newton import Newton, Variables
+from pldc.solve.pairs import AllPairs, WorkingSet
 from pldc.solve.workers import Workers
+from pldc.solve.working_set import violated
 
 PAIR, PLUS, MINUS, NORM, SIGN, OVER, UNDER = range(7)
 TO_BOUNDARY = 0.995
 CORRECTORS = 2
+ROOM = 10.0  # slack of a new row, in units of that of a typical active one
 SHORTEST_STEP = 1e-10
 
 
@@ -46,24 +49,24 @@ class InteriorPoint:
         Its numbers should be of order one.
     workers : Workers
         Threads for the elimination.
+    pairs : AllPairs or WorkingSet
+        The pair rows to hold.
     """
 
-    def __init__(self, problem: Problem, workers: Workers):
-        self.problem, self.workers = problem, workers
-        self.pairs = Pairs(problem.X)
+    def __init__(self, problem: Problem, workers: Workers, pairs: AllPairs | WorkingSet):
+        self.problem, self.workers, self.pairs = problem, workers, pairs
         self.boxed = bool(np.isfinite(problem.loss.up))
         self._start()
 
     def solution(self) -> Solution:
         """Return the current iterate."""
         x = self.x
-        return Solution(values=x.phi, slopes=x.gp - x.gm, linear=x.c, multipliers=self.z[PAIR])
+        return Solution(values=x.phi, slopes=x.gp - x.gm, linear=x.c, multipliers=self.pairs.matrix(self.z[PAIR]))
 
     def _start(self) -> None:
         """Start at a paraboloid in every part, strictly inside all constraints, on the central path of a large μ."""
         problem = self.problem
         X, sign = problem.X, problem.slope_sign
-        P, n = len(problem.signs), len(X)
         width = np.ptp(X, axis=0)
         spread = max(float(np.abs(X - X.mean(axis=0)).sum(axis=1).mean()), 1e-12)
         steepness = max(float(np.std(problem.y)), 1e-12) / spread
@@ -88,11 +91,8 @@ class InteriorPoint:
         self.x = Variables(phi, gp, gm, L, c.astype(np.float64))
 
         S = self.pairs(phi, gp - gm)
-        at = np.arange(n)
-        S = np.maximum(S, 1e-6 * float(np.median(S)) if n > 1 else 1.0)
-        S[:, at, at] = 1.0
-        off_diagonal = np.ones((P, n, n))
-        off_diagonal[:, at, at] = 0.0
+        held = self.pairs.mask > 0
+        S = np.where(held, np.maximum(S, 1e-6 * float(np.median(S[held])) if held.any() else 1.0), 1.0)
         self.c_sign = (problem.monotone * problem.linear).astype(np.float64)
         s = [
             S,
@@ -102,7 +102,7 @@ class InteriorPoint:
             np.where(self.c_sign != 0, self.c_sign * c, 1.0),
         ]
         self.mask: list[Array] = [
-            off_diagonal,
+            self.pairs.mask,
             self.free_plus.astype(float),
             self.free_minus.astype(float),
             np.ones_like(rows),
@@ -120,6 +120,30 @@ class InteriorPoint:
             self.mask += [np.ones_like(r), np.ones_like(r)]
         self.s, self.z = s, z_list
         self.count = sum(float(mask.sum()) for mask in self.mask)
+
+    def hold_violated(self) -> bool:
+        """Take violated pairs into the working set; whether there were any.
+
+        A new row starts on the central path: slack as large as its violation, multiplier μ/s, but no smaller a slack
+        than a typical active row has, whose multiplier is λ / n.
+        """
+        if isinstance(self.pairs, AllPairs):
+            return False
+        slopes = self.x.gp - self.x.gm
+        new = violated(self.problem, self.x.phi, slopes, self.pairs.member, self.workers)
+        if not new.any():
+            return False
+        mu = self.mu
+        place = self.pairs.add(new)
+        rows = self.pairs(self.x.phi, slopes)[place]
+        slack = np.maximum(np.abs(rows), ROOM * mu * len(self.problem.X) / self.problem.lam)
+        wider = self.pairs.mask.shape[2] - self.s[PAIR].shape[2]
+        for values, start, padding in ((self.s, slack, 1.0), (self.z, mu / slack, 0.0)):
+            values[PAIR] = np.pad(values[PAIR], ((0, 0), (0, 0), (0, wider)), constant_values=padding)
+            values[PAIR][place] = start
+        self.mask[PAIR] = self.pairs.mask
+        self.count = sum(float(mask.sum()) for mask in self.mask)
+        return True
 
     @property
     def mu(self) -> float:
@@ -188,10 +212,7 @@ class InteriorPoint:
     def _residuals(self) -> None:
         """How far the iterate is from each optimality condition."""
         problem, x = self.problem, self.x
-        r_pair = self.pairs(x.phi, x.gp - x.gm) - self.s[PAIR]
-        at = np.arange(r_pair.shape[1])
-        r_pair[:, at, at] = 0.0
-        self.r_pair = r_pair
+        self.r_pair = (self.pairs(x.phi, x.gp - x.gm) - self.s[PAIR]) * self.pairs.mask
         self.r_norm = x.L - problem.penalty.rows(x.gp + x.gm) - self.s[NORM]
         residual = problem.fit(x.phi, x.c)[problem.node] - problem.y
         if self.boxed:

@@ -31,6 +31,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pldc.function.max_affine import Array
 from pldc.problem.program import Problem
+from pldc.solve.pairs import AllPairs, WorkingSet
 from pldc.solve.workers import Workers
 
 ACCURACY = 1e-11
@@ -64,33 +65,13 @@ class Variables:
         return self.phi, self.gp, self.gm, self.L, self.c
 
 
-class Pairs:
-    """The rows φ_i − φ_j − ⟨g_j, x_i − x_j⟩ of all ordered pairs, as arrays [p, j, i]."""
-
-    def __init__(self, X: Array):
-        self.X = X
-        self.D = X[None, :, :] - X[:, None, :]
-
-    def __call__(self, phi: Array, g: Array) -> Array:
-        """Evaluate the rows."""
-        own = phi - np.einsum("pjk,jk->pj", g, self.X)
-        rows = phi[:, None, :] - own[:, :, None]
-        rows -= g @ self.X.T
-        return rows
-
-    def adjoint(self, Z: Array) -> tuple[Array, Array]:
-        """Apply the transposed rows: (Σ_j Z_ji − Σ_j Z_ij for φ, −Σ_i Z_ji (x_i − x_j) for g)."""
-        out = Z.sum(axis=2)
-        return Z.sum(axis=1) - out, out[:, :, None] * self.X - Z @ self.X
-
-
 class Newton:
     """The system at given weights: `solve` inverts it, `apply` multiplies by it."""
 
     def __init__(
         self,
         problem: Problem,
-        pairs: Pairs,
+        pairs: AllPairs | WorkingSet,
         workers: Workers,
         theta: Array,
         gamma: Array,
@@ -103,30 +84,31 @@ class Newton:
         self.theta, self.gamma = theta, gamma
         self.p_plus, self.p_minus = p_plus, p_minus
         self.psi, self.c_weight = psi, c_weight
-        self._factor(self._eliminate_slopes(workers))
+        self._eliminate_slopes(workers)
+        self._factor(pairs.reduced(self.W, theta, workers))
 
-    def _eliminate_slopes(self, workers: Workers) -> Array:
-        """Eliminate u at every point, blocks of points on threads; return WᵀW."""
+    def _eliminate_slopes(self, workers: Workers) -> None:
+        """Eliminate u at every point, blocks of points on threads."""
         P, n, d = self.p_plus.shape
         q = self.gamma.shape[1]
         self.e = 1.0 / (self.p_plus + self.p_minus)
         self.zeta = (self.p_minus - self.p_plus) * self.e
         self.D = 4.0 * self.p_plus * self.p_minus * self.e
         self.kappa = self.gamma / (1.0 + self.gamma * self.problem.penalty.rows(self.D))
-        self.R = np.empty((n, P * d, P * d))
+        self.R_inverse = np.empty((n, P * d, P * d))
         self.Q_e = np.empty((n, P * d, P * d))
         self.Q_norm = np.empty((n, q, P * d))
-        self.W = np.empty((n * P * d, P * n + q))
-        return sum(workers.over_blocks(self._eliminate_block, n), start=np.zeros(()))
+        self.W = np.empty((n, P * d, P * self.theta.shape[2] + q))
+        workers.over_blocks(self._eliminate_block, n)
 
-    def _eliminate_block(self, J: slice) -> Array:
-        """Eliminate u at the points in J; fill R, Q and W there and return the share of WᵀW."""
-        P, n, d = self.p_plus.shape
-        q = self.gamma.shape[1]
+    def _eliminate_block(self, J: slice) -> None:
+        """Eliminate u at the points in J: fill R⁻¹, Q and W there."""
+        P, _, d = self.p_plus.shape
+        q, m = self.gamma.shape[1], self.theta.shape[2]
         size = J.stop - J.start
         root_theta = np.sqrt(self.theta[:, J])
-        Q, R = np.linalg.qr(root_theta[:, :, :, None] * self.pairs.D[J])
-        r = R.shape[2]  # d, or n if there are fewer points than features
+        Q, R = np.linalg.qr(root_theta[:, :, :, None] * self.pairs.differences(J))
+        r = R.shape[2]  # d, or the number of slots if there are fewer
         stack = np.zeros((size, P * r + P * d + q, P * d))
         for p in range(P):
             stack[:, p * r : (p + 1) * r, p * d : (p + 1) * d] = R[p]
@@ -137,39 +119,34 @@ class Newton:
         zeta = self.zeta[:, J].transpose(1, 0, 2).reshape(size, 1, P * d)
         root_kappa = np.sqrt(self.kappa[J])[:, :, None]
         stack[:, P * r + P * d :] = root_kappa * zeta * counts
-        merged, self.R[J] = np.linalg.qr(stack)
+        merged, R = np.linalg.qr(stack)
+        self.R_inverse[J] = np.linalg.inv(R)
         heads, self.Q_e[J], self.Q_norm[J] = np.split(merged, [P * r, P * r + P * d], axis=1)
 
-        # Column i of part p: √θ_ij times its row of Q (and the opposite of their sum for i = j).
-        W = self.W[J.start * P * d : J.stop * P * d]
-        columns = W.reshape(size, P * d, P * n + q)
+        # The column of a slot: √θ times its row of Q (and the opposite of their sum for the point itself).
+        W = self.W[J]
         Q *= -root_theta[:, :, :, None]
-        Q[:, np.arange(size), np.arange(J.start, J.stop)] = -Q.sum(axis=2)
+        Q[:, np.arange(size), self.pairs.own[J]] = -Q.sum(axis=2)
         for p in range(P):
             head = heads[:, p * r : (p + 1) * r].transpose(0, 2, 1)
-            np.matmul(head, Q[p].transpose(0, 2, 1), out=columns[:, :, p * n : (p + 1) * n])
-        columns[:, :, P * n :] = (root_kappa * self.Q_norm[J]).transpose(0, 2, 1)
-        return W.T @ W
+            np.matmul(head, Q[p].transpose(0, 2, 1), out=W[:, :, p * m : (p + 1) * m])
+        W[:, :, P * m :] = (root_kappa * self.Q_norm[J]).transpose(0, 2, 1)
 
-    def _factor(self, squares: Array) -> None:
+    def _factor(self, reduced: Array) -> None:
         """Factor the dense matrix in the variables (f, φ_2 …, L, c): φ_1 is replaced by f = Σ s_p φ_p + X c.
 
         The weight ψ of the loss grows without bound where the loss is kinked; on f alone it does no harm.
         """
         problem, s = self.problem, self.problem.signs
         P, n, d = self.p_plus.shape
-        m = self.W.shape[1]
-        H = np.zeros((m + d * problem.linear,) * 2)
-        size = np.zeros(len(H))
-        H[:m, :m] = -squares
+        m = len(reduced)
+        H = reduced
+        if problem.linear:
+            H = np.zeros((m + d, m + d))
+            H[:m, :m] = reduced
         at = np.arange(n)
-        for p in range(P):
-            block = H[p * n : (p + 1) * n, p * n : (p + 1) * n]
-            block -= self.theta[p]
-            block -= self.theta[p].T
-            degree = self.theta[p].sum(axis=0) + self.theta[p].sum(axis=1)
-            block[at, at] += degree
-            size[p * n : (p + 1) * n] = degree
+        size = np.zeros(len(H))
+        size[: P * n] = self.pairs.degree(self.theta).ravel()
         bounds = np.arange(P * n, m)
         size[bounds] = self.kappa.sum(axis=0)
         H[bounds, bounds] += size[bounds]
@@ -233,13 +210,13 @@ class Newton:
         R1 = problem.penalty.rows(self.D * mean)
         white = u0.transpose(1, 0, 2).reshape(n, 1, P * d) @ self.Q_e
         white += (np.sqrt(self.kappa) * R1)[:, None, :] @ self.Q_norm
-        white = white.reshape(n * P * d)
-        drop = self.W.T @ white
+        white = white.reshape(n, P * d)
+        drop = self.pairs.columns_adjoint(self.W, white)
         dphi, dL, dc = self._solve_dense(
             b.phi - drop[: P * n].reshape(P, n), b.L + (self.kappa * R1).sum(axis=0) - drop[P * n :], b.c
         )
-        white -= self.W @ np.concatenate([dphi.ravel(), dL])
-        u = np.linalg.solve(self.R, white.reshape(n, P * d, 1)).reshape(n, P, d).transpose(1, 0, 2)
+        white -= self.pairs.columns(self.W, np.concatenate([dphi.ravel(), dL]))
+        u = np.matmul(self.R_inverse, white[:, :, None]).reshape(n, P, d).transpose(1, 0, 2)
         eta = self.kappa * (dL - R1 + problem.penalty.rows(self.zeta * u))
         half = 0.5 * self.D * (mean + eta)
         return Variables(dphi, half + self.p_plus * self.e * u, half - self.p_minus * self.e * u, dL, dc)
@@ -276,7 +253,7 @@ def _regularised_cholesky(H: Array, size: Array) -> tuple[tuple[Array, bool], Ar
         scaled *= scaling
         scaled[at, at] = 1.0 + nudge
         try:
-            return cho_factor(scaled, lower=True, overwrite_a=True, check_finite=False), scaling
+            return cho_factor(scaled.T, lower=True, overwrite_a=True, check_finite=False), scaling
         except LinAlgError:
             nudge *= 100.0
             if not nudge < 1e-4:

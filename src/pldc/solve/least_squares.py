@@ -1,0 +1,201 @@
+"""The least-squares half of the quick engine: values and slopes of one part, given what every row should be.
+
+    min over φ, g   ½ Σ_ji ω_ji (φ_i − φ_j − ⟨g_j, x_i − x_j⟩ − T_ji)² + ½ s Σ_j ‖g_j − q_j‖² + (terms in φ)
+
+The slopes of point j are g_j = N_j (K_j φ + θ_j) with
+
+    N_j = (Σ_i ω_ji D D' + s I)⁻¹,   D = x_i − x_j,   K_j φ = Σ_i ω_ji D (φ_i − φ_j),   θ_j = s q_j − Σ_i ω_ji D T_ji,
+
+and what is left for φ is H φ = h, H = Σ_ji ω_ji (e_i − e_j)(e_i − e_j)' − K'NK, h_i = Σ_j ω_ji T_ji − Σ_j ω_ij T_ij + (K'Nθ)_i.
+T is sparse.
+
+With equal weights N_j is a rank-one update of one matrix and H is diagonal plus rank 2d + 2 (`EqualWeights`); with
+ω_ji = 1 / ‖x_i − x_j‖² it is dense, factored once (`InverseDistance`), and the iteration needs a third as many steps.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
+
+from pldc.function.max_affine import Array
+from pldc.solve.workers import Workers
+
+Solve = Callable[[Array], Array]
+CHUNK_BYTES = 1 << 26
+
+
+class Rows(ABC):
+    """Weights of the pair rows, and the systems they lead to. X is centred; `stiffness` is s."""
+
+    N: Array
+    omega: Array | None = None
+
+    def __init__(self, X: Array, stiffness: float):
+        self.X, self.stiffness = X, stiffness
+
+    @abstractmethod
+    def smooth(self, V: Array) -> Array:
+        """Return ω V for V of shape (n, k)."""
+
+    @abstractmethod
+    def solver(self, share: float, extra: Array) -> Solve:
+        """Return a solver of (share · H + diag(extra)) x = b; with extra = 0 for b that sums to zero."""
+
+    def slopes(self, phi: Array, theta: Array) -> Array:
+        """g = N (K φ + θ)."""
+        X, d = self.X, self.X.shape[1]
+        S = self.smooth(np.column_stack([phi[:, None] * X, phi]))
+        K = S[:, :d] - X * S[:, d:] - phi[:, None] * self.pull
+        return self.times_N(K + theta)
+
+    def times_N(self, V: Array) -> Array:
+        """N_j v_j for every point."""
+        return np.matmul(self.N, V[:, :, None])[:, :, 0]
+
+    def theta(self, T: csr_array, q: Array) -> Array:
+        """θ, for T already multiplied by the weights."""
+        return self.stiffness * q - T @ self.X + np.asarray(T.sum(axis=1))[:, None] * self.X
+
+    def rhs(self, T: csr_array, theta: Array) -> Array:
+        """h, for T already multiplied by the weights."""
+        X, d, v = self.X, self.X.shape[1], self.times_N(theta)
+        S = self.smooth(np.column_stack([v, (X * v).sum(axis=1)]))
+        flow = np.asarray(T.sum(axis=0)) - np.asarray(T.sum(axis=1))
+        return flow + (X * S[:, :d]).sum(axis=1) - S[:, d] - (self.pull * v).sum(axis=1)
+
+    def weigh(self, T: csr_array) -> csr_array:
+        """ω T, entry by entry."""
+        return T
+
+    pull: Array  # Σ_i ω_ji (x_i − x_j)
+
+
+class EqualWeights(Rows):
+    """ω = 1: everything in O(n d²)."""
+
+    def __init__(self, X: Array, stiffness: float):
+        super().__init__(X, stiffness)
+        n, d = X.shape
+        G = np.linalg.inv(X.T @ X + stiffness * np.eye(d))
+        u = X @ G
+        kappa = np.einsum("jk,jk->j", X, u)
+        self.N = G - (n / (1.0 + n * kappa))[:, None, None] * (u[:, :, None] * u[:, None, :])
+        self.pull = -n * X
+        Y = self.times_N(X)
+        self.kappa = np.einsum("jk,jk->j", X, Y)
+        self.U = np.column_stack([np.ones(n), X, Y, self.kappa])
+        M = np.zeros((2 * d + 2, 2 * d + 2))
+        M[0, 0] = 2.0 + self.kappa.sum()
+        M[0, 1 : d + 1] = M[1 : d + 1, 0] = -Y.sum(axis=0)
+        M[0, -1] = M[-1, 0] = -n
+        M[1 : d + 1, 1 : d + 1] = self.N.sum(axis=0)
+        M[1 : d + 1, d + 1 : -1] = M[d + 1 : -1, 1 : d + 1] = n * np.eye(d)
+        self.M = M
+
+    def smooth(self, V: Array) -> Array:
+        """Every row is the sum."""
+        return np.broadcast_to(V.sum(axis=0), V.shape)
+
+    def solver(self, share: float, extra: Array) -> Solve:
+        """Woodbury: H = diag(2n − n²κ) − U M U'."""
+        n, gauge = len(self.X), not extra.any()
+        M = share * self.M
+        if gauge:
+            M[0, 0] -= 1.0  # 11' fixes the constant, which H leaves free
+        inverse = 1.0 / (share * (2.0 * n - n**2 * self.kappa) + extra)
+        core = np.linalg.solve(np.eye(len(M)) - M @ (self.U.T @ (inverse[:, None] * self.U)), M)
+
+        def solve(b: Array) -> Array:
+            x = inverse * b
+            x += inverse * (self.U @ (core @ (self.U.T @ x)))
+            return x
+
+        return solve
+
+
+class InverseDistance(Rows):
+    """ω_ji = 1 / max(‖x_i − x_j‖², floor), up to the floor."""
+
+    def __init__(self, X: Array, stiffness: float, workers: Workers, dtype: type = np.float64):
+        super().__init__(X, stiffness)
+        n, d = X.shape
+        self.omega = inverse_square_distances(X).astype(dtype)
+        self.workers = workers
+        squares = (X[:, :, None] * X[:, None, :]).reshape(n, d * d)
+        S = self.smooth(np.column_stack([np.ones(n), X, squares]))
+        degree, mean = S[:, :1], S[:, 1 : d + 1]
+        self.pull = mean - degree * X
+        cross = X[:, :, None] * mean[:, None, :]
+        moment = S[:, d + 1 :].reshape(n, d, d) - cross - cross.transpose(0, 2, 1)
+        moment += degree[:, :, None] * squares.reshape(n, d, d)
+        self.N = np.linalg.inv(moment + stiffness * np.eye(d))
+        self.H = self._dense(degree[:, 0])
+
+    def _dense(self, degree: Array) -> Array:
+        n, d = self.X.shape
+        root = np.linalg.cholesky(self.N)
+        step = max(1, CHUNK_BYTES // (8 * n * d))
+        assert self.omega is not None
+        omega = self.omega
+
+        def work(J: slice) -> Array:
+            total = np.zeros((n, n))
+            for start in range(J.start, J.stop, step):
+                block = np.arange(start, min(start + step, J.stop))
+                C = omega[block, :, None] * (self.X - self.X[block, None, :])
+                C[np.arange(len(block)), block] = -self.pull[block]
+                Z = np.matmul(C, root[block]).transpose(1, 0, 2).reshape(n, -1)
+                total += Z @ Z.T
+            return total
+
+        H = -sum(self.workers.over_blocks(work, n))
+        H -= 2.0 * omega
+        H[np.arange(n), np.arange(n)] += 2.0 * degree
+        return H
+
+    def weigh(self, T: csr_array) -> csr_array:
+        """ω T, entry by entry."""
+        assert self.omega is not None
+        j = np.repeat(np.arange(len(self.X)), np.diff(T.indptr))
+        return csr_array((T.data * self.omega[j, T.indices], T.indices, T.indptr), shape=T.shape)
+
+    def smooth(self, V: Array) -> Array:
+        """One product with ω."""
+        out = np.empty(V.shape)
+        assert self.omega is not None
+        omega, V = self.omega, V.astype(self.omega.dtype, copy=False)
+
+        def work(J: slice) -> None:
+            out[J] = omega[J] @ V
+
+        self.workers.over_blocks(work, len(V))
+        return out
+
+    def solver(self, share: float, extra: Array) -> Solve:
+        """Cholesky, the constant fixed by a multiple of 11'."""
+        gauge = not extra.any()
+        A = share * self.H
+        A[np.arange(len(A)), np.arange(len(A))] += extra
+        if gauge:
+            A += np.diag(A).mean() / len(A)
+        factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+        return lambda b: np.asarray(cho_solve(factor, b, check_finite=False))
+
+
+def inverse_square_distances(X: Array) -> Array:
+    """1 / ‖x_i − x_j‖², no larger than for a tenth of the median neighbour distance, zero for i = j."""
+    squares = np.einsum("ij,ij->i", X, X)
+    D = squares[:, None] + squares
+    D -= 2.0 * X @ X.T
+    at = np.arange(len(X))
+    D[at, at] = np.inf
+    floor = max(0.01 * float(np.median(D.min(axis=1))), 1e-12 * float(squares.mean()))
+    np.maximum(D, floor, out=D)
+    np.divide(1.0, D, out=D)
+    D[at, at] = 0.0
+    return D

@@ -1,0 +1,208 @@
+"""The pair rows of the interior point: all ordered pairs of points, or a working set of them.
+
+A row is φ_i − φ_j − ⟨g_j, x_i − x_j⟩ ≥ 0. Quantities of rows are arrays [p, j, k]: slot k of point j in part p. A slot
+without a row, and one that stands for the point itself, has i = j: its row is zero, and `mask` is zero there.
+
+Eliminating the slopes of point j leaves, in each part, one column for every slot. `W` of shape (n, P d, C) holds them,
+C = P · slots + bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from pldc.function.max_affine import Array, IntArray
+from pldc.solve.workers import Workers
+
+CHUNK = 1 << 20  # numbers in the small matrices that are made at once
+
+
+class AllPairs:
+    """Slot k is the pair (j, k)."""
+
+    def __init__(self, X: Array, parts: int):
+        n = len(X)
+        self.X, self.parts = X, parts
+        self.D = X[None, :, :] - X[:, None, :]
+        self.own = np.arange(n)
+        self.mask = np.broadcast_to(1.0 - np.eye(n), (parts, n, n))
+
+    def __call__(self, phi: Array, g: Array) -> Array:
+        """Evaluate the rows."""
+        own = phi - np.einsum("pjk,jk->pj", g, self.X)
+        rows = phi[:, None, :] - own[:, :, None]
+        rows -= g @ self.X.T
+        return rows
+
+    def adjoint(self, Z: Array) -> tuple[Array, Array]:
+        """Apply the transposed rows: (Σ_j Z_ji − Σ_j Z_ij for φ, −Σ_i Z_ji (x_i − x_j) for g)."""
+        out = Z.sum(axis=2)
+        return Z.sum(axis=1) - out, out[:, :, None] * self.X - Z @ self.X
+
+    def degree(self, theta: Array) -> Array:
+        """Sum of θ over the rows that each point takes part in."""
+        return np.asarray(theta.sum(axis=1) + theta.sum(axis=2))
+
+    def differences(self, J: slice) -> Array:
+        """x_i − x_j for the points j in J, to broadcast against [p, j, k, feature]."""
+        return self.D[J]
+
+    def columns(self, W: Array, v: Array) -> Array:
+        """W v, point by point: (n, P d)."""
+        n, rows, C = W.shape
+        return np.asarray(W.reshape(n * rows, C) @ v).reshape(n, rows)
+
+    def columns_adjoint(self, W: Array, white: Array) -> Array:
+        """W' white."""
+        n, rows, C = W.shape
+        return np.asarray(white.reshape(n * rows) @ W.reshape(n * rows, C))
+
+    def reduced(self, W: Array, theta: Array, workers: Workers) -> Array:
+        """Return the weighted Laplacian of the rows, less W'W."""
+        n, rows, C = W.shape
+
+        def square(J: slice) -> Array:
+            block = W[J].reshape(-1, C)
+            return block.T @ block
+
+        H = -sum(workers.over_blocks(square, n), start=np.zeros(()))
+        degree, at = self.degree(theta), np.arange(n)
+        for p in range(self.parts):
+            block = H[p * n : (p + 1) * n, p * n : (p + 1) * n]
+            block -= theta[p]
+            block -= theta[p].T
+            block[at, at] += degree[p]
+        return H
+
+    def matrix(self, Z: Array) -> Any:
+        """Z as one (n, n) array a part."""
+        return Z
+
+
+class WorkingSet:
+    """Some of the pairs: slot k of point j in part p is the pair (j, at[p, j, k]); slot 0 is the point itself.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    member : bool array of shape (P, n, n)
+        Which pairs [p, j, i] to hold.
+    """
+
+    def __init__(self, X: Array, member: Array):
+        n, parts = len(X), len(member)
+        self.X, self.parts = X, parts
+        self.own = np.zeros(n, dtype=np.intp)
+        self.member = np.zeros_like(member)
+        self.at = np.tile(np.arange(n)[:, None], (parts, 1, 1))
+        self.mask = np.zeros(self.at.shape)
+        self.add(member)
+
+    def add(self, new: Array) -> tuple[IntArray, IntArray, IntArray]:
+        """Hold the pairs `new` (bool) as well; return their part, point and slot. Old rows keep their slots."""
+        part, j, i = np.nonzero(new & ~self.member)
+        P, n, old = self.at.shape
+        count = np.bincount(part * n + j, minlength=P * n)
+        held = 1 + self.mask.sum(axis=2).astype(np.intp).ravel()
+        slot = np.repeat(held - (np.cumsum(count) - count), count) + np.arange(len(i))
+        wider = max(0, int((held + count).max()) - old)
+        self.at = np.concatenate([self.at, np.tile(np.arange(n)[:, None], (P, 1, wider))], axis=2)
+        self.mask = np.concatenate([self.mask, np.zeros((P, n, wider))], axis=2)
+        self.at[part, j, slot] = i
+        self.mask[part, j, slot] = 1.0
+        self.member |= new
+        self.D = self.X[self.at] - self.X[:, None, :]
+        self._place: IntArray | None = None
+        return part, j, slot
+
+    def __call__(self, phi: Array, g: Array) -> Array:
+        """Evaluate the rows."""
+        rows = np.take_along_axis(phi[:, None, :], self.at.reshape(self.parts, 1, -1), axis=2).reshape(self.at.shape)
+        rows -= phi[:, :, None]
+        rows -= np.matmul(self.D, g[:, :, :, None])[..., 0]
+        return rows
+
+    def adjoint(self, Z: Array) -> tuple[Array, Array]:
+        """Apply the transposed rows: (Σ_j Z_ji − Σ_j Z_ij for φ, −Σ_i Z_ji (x_i − x_j) for g)."""
+        return self._into(Z) - Z.sum(axis=2), -np.matmul(Z[:, :, None, :], self.D)[:, :, 0]
+
+    def _into(self, Z: Array) -> Array:
+        n = len(self.X)
+        return np.array([np.bincount(at.ravel(), z.ravel(), minlength=n) for at, z in zip(self.at, Z, strict=True)])
+
+    def degree(self, theta: Array) -> Array:
+        """Sum of θ over the rows that each point takes part in."""
+        return self._into(theta) + theta.sum(axis=2)
+
+    def differences(self, J: slice) -> Array:
+        """x_i − x_j for the points j in J, to broadcast against [p, j, k, feature]."""
+        return self.D[:, J]
+
+    def _index(self, C: int) -> IntArray:
+        """Which variable each column of W belongs to: (n, C)."""
+        P, n, m = self.at.shape
+        values = (self.at + n * np.arange(P)[:, None, None]).transpose(1, 0, 2).reshape(n, P * m)
+        bounds = np.broadcast_to(P * n + np.arange(C - P * m), (n, C - P * m))
+        return np.hstack([values, bounds])
+
+    def columns(self, W: Array, v: Array) -> Array:
+        """W v, point by point: (n, P d)."""
+        return np.matmul(W, v[self._index(W.shape[2])][:, :, None])[:, :, 0]
+
+    def columns_adjoint(self, W: Array, white: Array) -> Array:
+        """W' white."""
+        P, n, m = self.at.shape
+        C = W.shape[2]
+        local = np.matmul(white[:, None, :], W)
+        return np.bincount(self._index(C).ravel(), local.ravel(), minlength=P * n + C - P * m)
+
+    def reduced(self, W: Array, theta: Array, workers: Workers) -> Array:
+        """Return the weighted Laplacian of the rows, less W'W.
+
+        Each point contributes to the entries of its own slots only: the lower triangles of all these small matrices
+        are summed into the large one by `bincount`, and mirrored.
+        """
+        P, n, m = self.at.shape
+        C = W.shape[2]
+        N = P * n + C - P * m
+        k, l = np.tril_indices(C)
+        flat = k * C + l
+        index = self._index(C)
+        local = np.empty((n, len(k)))
+        fresh = self._place is None
+        place = self._place = np.empty((n, len(k)), dtype=np.int64) if self._place is None else self._place
+        step = max(1, CHUNK // C**2)
+
+        def small(J: slice) -> None:
+            for start in range(J.start, J.stop, step):
+                block = slice(start, min(start + step, J.stop))
+                A = np.matmul(W[block].transpose(0, 2, 1), -W[block])
+                for p in range(P):
+                    t, at = theta[p, block], np.arange(p * m, (p + 1) * m)
+                    A[:, at, at] += t
+                    A[:, at, p * m] -= t
+                    A[:, p * m, p * m] += t.sum(axis=1)
+                np.take(A.reshape(len(A), C * C), flat, axis=1, out=local[block], mode="clip")
+                if fresh:
+                    np.take(index[block] * N, k, axis=1, out=place[block], mode="clip")
+                    place[block] += index[block][:, l]
+
+        workers.over_blocks(small, n)
+        H = np.bincount(place.ravel(), local.ravel(), minlength=N * N).reshape(N, N)
+        # An entry may have landed above or below the diagonal: both halves together are the whole.
+        diagonal = H[np.arange(N), np.arange(N)].copy()
+        H = H + H.T
+        H[np.arange(N), np.arange(N)] = diagonal
+        return H
+
+    def matrix(self, Z: Array) -> list[csr_array]:
+        """Z as one sparse (n, n) array a part."""
+        n = len(self.X)
+        out = []
+        for at, mask, z in zip(self.at, self.mask, Z, strict=True):
+            j, k = np.nonzero(mask)
+            out.append(csr_array((z[j, k], (j, at[j, k])), shape=(n, n)))
+        return out

@@ -1,0 +1,137 @@
+"""The hot pass of the quick engine: all pairs of points, once an iteration, on threads, without an n × n array.
+
+The two-block ADMM keeps, for every pair row R_ji = φ_i − φ_j − ⟨g_j, x_i − x_j⟩ ≥ 0, one number W: its slack is
+max(W, 0), its scaled multiplier M = min(W, 0), and over-relaxation by α makes it
+
+    W ← W + α (R − max(W, 0)) = (1 − α) W + α M + α R.
+
+The rows are linear in (φ, g) and few multipliers are not zero, so W splits for good into
+
+    W = rows(Φ, G) + S,     (Φ, G) ← (1 − α)(Φ, G) + α (φ, g),     S ← (1 − α) S + α M,
+
+a part of rank d + 2 and a sparse one. A pass multiplies two narrow matrices a block of rows at a time, adds S, and
+looks for negative entries; nothing of size n² is ever stored. What the next least-squares step should make of the rows
+is |W| = rows(Φ, G) + T with the sparse T = S − 2M.
+
+Each pair costs 2 (d + 2) flops and one comparison; the block stays in the cache, so memory traffic is negligible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from pldc.function.max_affine import Array, IntArray
+from pldc.solve.workers import Workers
+
+BLOCK_BYTES = 1 << 21  # fewer, larger blocks: every call hands the interpreter lock from one thread to the other
+FORGET = 1e-9  # of the largest entry of W: what is left of an old multiplier below this is dropped
+
+
+@dataclass
+class Entries:
+    """The sparse part of W for one part: sorted flat indices j · n + i, and S and M there."""
+
+    index: IntArray
+    S: Array
+    M: Array
+
+
+class Sweep:
+    """The numbers W of all parts, and the pass over them.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Centred points.
+    parts : int
+    workers : Workers
+    dtype : numpy dtype
+        float64 or float32, for the product.
+    """
+
+    def __init__(self, X: Array, parts: int, workers: Workers, dtype: Any = np.float64):
+        n, d = X.shape
+        self.X, self.workers, self.dtype = X, workers, np.dtype(dtype)
+        self.Phi, self.G = np.zeros((parts, n)), np.zeros((parts, n, d))
+        none = np.empty(0)
+        self.entries = [Entries(np.empty(0, dtype=np.int64), none, none) for _ in range(parts)]
+        self.rows = max(8, BLOCK_BYTES // (n * self.dtype.itemsize))
+
+    def advance(self, phi: Array, g: Array, relax: float) -> None:
+        """Make the pass for values φ (P, n) and slopes g (P, n, d), over-relaxed by α = `relax`."""
+        self.Phi = (1.0 - relax) * self.Phi + relax * phi
+        self.G = (1.0 - relax) * self.G + relax * g
+        P, n, d = g.shape
+        left = np.empty((P, n, d + 2))
+        left[:, :, :d] = -self.G
+        left[:, :, d] = 1.0
+        left[:, :, d + 1] = np.einsum("pjk,jk->pj", self.G, self.X) - self.Phi
+        right = np.empty((P, d + 2, n))
+        right[:, :d] = self.X.T
+        right[:, d] = self.Phi
+        right[:, d + 1] = 1.0
+        for e in self.entries:
+            e.S = (1.0 - relax) * e.S + relax * e.M
+        size = max((float(np.abs(e.S).max(initial=0.0)) for e in self.entries), default=0.0)
+        forget = FORGET * max(size, float(np.abs(self.Phi).max()))
+        self.entries = self._negatives(left, right, forget)
+
+    def _negatives(self, left: Array, right: Array, forget: float) -> list[Entries]:
+        """Multiply, add S, and find the negative entries: the new sparse parts."""
+        P, n = left.shape[:2]
+        left, right = left.astype(self.dtype, copy=False), right.astype(self.dtype, copy=False)
+
+        def work(J: slice) -> list[list[tuple[IntArray, Array, Array]]]:
+            R = np.empty((min(self.rows, J.stop - J.start), n), dtype=self.dtype)
+            found: list[list[tuple[IntArray, Array, Array]]] = [[] for _ in range(P)]
+            for start in range(J.start, J.stop, self.rows):
+                stop = min(start + self.rows, J.stop)
+                W = R[: stop - start]
+                flat = W.reshape(-1)
+                for p, e in enumerate(self.entries):
+                    np.matmul(left[p, start:stop], right[p], out=W)
+                    lo, hi = np.searchsorted(e.index, (start * n, stop * n))
+                    old, S = e.index[lo:hi] - start * n, e.S[lo:hi]
+                    flat[old] += S
+                    flat[start :: n + 1] = 0.0  # a point and itself
+                    mark = flat < 0
+                    mark[old[np.abs(S) > forget]] = True
+                    new = np.flatnonzero(mark)
+                    kept = mark[old]
+                    mark[:] = False
+                    mark[old[kept]] = True
+                    still = np.zeros(len(new))
+                    still[mark[new]] = S[kept]
+                    found[p].append((new + start * n, still, np.minimum(flat[new], 0.0)))
+            return found
+
+        blocks = self.workers.over_blocks(work, n)
+        merged = [[triple for found in blocks for triple in found[p]] for p in range(P)]
+        return [Entries(*(np.concatenate(arrays) for arrays in zip(*m, strict=True))) for m in merged]
+
+    def scale_multipliers(self, factor: float) -> None:
+        """Multiply the scaled multipliers by `factor`: when the penalty parameter changes, they do."""
+        for e in self.entries:
+            e.S = e.S + (factor - 1.0) * e.M
+            e.M = factor * e.M
+
+    def targets(self, p: int) -> csr_array:
+        """T of part p: |W| − rows(Φ, G)."""
+        e = self.entries[p]
+        return self._sparse(e.index, e.S - 2.0 * e.M)
+
+    def multipliers(self, p: int) -> csr_array:
+        """−M of part p."""
+        e = self.entries[p]
+        active = e.M < 0
+        return self._sparse(e.index[active], -e.M[active])
+
+    def _sparse(self, index: IntArray, values: Array) -> csr_array:
+        n = len(self.X)
+        start = np.searchsorted(index, n * np.arange(n + 1))
+        i = index - np.repeat(n * np.arange(n), np.diff(start))
+        return csr_array((values, i, start), shape=(n, n))
