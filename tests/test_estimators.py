@@ -322,15 +322,15 @@ def test_weights_that_make_no_sense():
         ({"lam": np.inf}, "lam must be a positive finite number"),
         ({"lam": "auto"}, "lam must be a positive finite number"),
         ({"tol": 0}, "tol must be a positive"),
-        ({"max_iter": 0}, "max_iter must be a whole number"),
-        ({"max_iter": 1.5}, "max_iter must be a whole number"),
+        ({"max_iter": 0}, "max_iter must be None or a whole number"),
+        ({"max_iter": 1.5}, "max_iter must be None or a whole number"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"loss": "l2"}, "loss must be one of"),
         ({"penalty": "ridge"}, "penalty must be one of"),
         ({"shape": "round"}, "shape must be one of"),
         ({"linear": True}, "linear must be one of"),
         ({"shape": ["dc"]}, "shape must be one of"),
-        ({"max_iter": True}, "max_iter must be a whole number"),
+        ({"max_iter": True}, "max_iter must be None or a whole number"),
         ({"quantile": "a"}, "quantile must be a positive"),
         ({"huber_delta": None}, "huber_delta must be a positive"),
         ({"solver": "gurobi"}, "solver must be one of"),
@@ -362,7 +362,7 @@ def test_a_missed_tolerance_is_a_warning_with_the_gap_and_the_remedy():
     with pytest.warns(ConvergenceWarning, match=r"certified relative gap is .* not tol=1e-09.*raise max_iter"):
         model = fit(max_iter=3, tol=1e-9)
     assert model.certificate_.gap > 1e-9
-    with pytest.warns(ConvergenceWarning, match="rounding stopped the interior point"):
+    with pytest.warns(ConvergenceWarning, match="rounding stopped the solver"):
         fit(tol=1e-14)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

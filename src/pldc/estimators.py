@@ -20,11 +20,12 @@ from pldc.function.max_affine import Array
 from pldc.problem import Problem, certify, make_loss, make_penalty
 from pldc.problem.program import SHAPES
 from pldc.problem.units import Units, weighted_mean
-from pldc.solve.exact import STATUS, ExactSolver
+from pldc.solve import AdmmSolver, ExactSolver
+from pldc.solve.choose import make_solver
 from pldc.solve.progress import shown
+from pldc.solve.run import STATUS, Monitor
 
 LINEAR = ("penalized", "free")
-SOLVERS = ("exact",)
 
 
 class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -68,16 +69,21 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         Cut predictions to the range of the training targets. Outside the data f grows linearly.
     standardize : bool, default=True
         Solve in standardised X and y. Slopes and values are always reported in the units of the data.
-    solver : {"exact"}, default="exact"
-        The interior point on all pairs of rows: memory grows like n² · d, time like n³ · d.
+    solver : {"auto", "exact", "admm"}, default="auto"
+        "exact", an interior point on the pairs of rows that matter, reaches small gaps; its time grows like n³ and its
+        memory like n². "admm", an iteration over all pairs, needs little memory and about n² time an iteration, and
+        reaches a gap of about 1e-2. "auto" takes "exact" up to 3000 distinct rows, if memory suffices.
     tol : float, default=1e-4
-        Certified relative gap between the objective reached and the best possible one.
-    max_iter : int, default=200
-        Limit on iterations of the solver.
+        Certified relative gap between the objective reached and the best possible one. For ``solver="admm"``, 1e-2 is
+        realistic.
+    max_iter : int, optional
+        Limit on iterations of the solver. None: 200 for "exact", 2000 for "admm".
     n_jobs : int, optional
         Threads. None: as many as the BLAS would use; −1: all cores.
     random_state : int, RandomState or None, default=None
-        Has no effect: the exact solver draws no random numbers. Accepted for use in generic code.
+        Has no effect: the solvers draw no random numbers. Accepted for use in generic code.
+    device : str, optional
+        A torch device such as "cuda" for the pass of ``solver="admm"`` over all pairs; None for NumPy.
     verbose : int, default=0
         1 logs one line an iteration to the ``pldc`` logger at level INFO (else DEBUG), and shows it on standard error
         if no logging is set up.
@@ -142,11 +148,12 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         linear: str = "penalized",
         clip: bool = True,
         standardize: bool = True,
-        solver: str = "exact",
+        solver: str = "auto",
         tol: float = 1e-4,
-        max_iter: int = 200,
+        max_iter: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        device: str | None = None,
         verbose: int = 0,
     ):
         self.loss = loss
@@ -164,9 +171,12 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.device = device
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> DCRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, monitor: Monitor | None = None
+    ) -> DCRegressor:
         """Fit the function.
 
         Parameters
@@ -175,6 +185,10 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
             A weight of 2 equals the row twice; a weight of 0 equals the row left out.
+        monitor : callable, optional
+            Called once an iteration with a dict of iteration, upper, lower, gap and seconds. If it returns a true
+            value the fit stops there, with the best function so far. Ctrl-C does the same and then raises
+            KeyboardInterrupt as usual: the model is fitted, and its certificate tells how well.
 
         Returns
         -------
@@ -200,19 +214,10 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             monotone=self._monotone_signs(),
             linear=_choice("linear", self.linear, LINEAR) == "free",
         )
-        solver = self._solver()
-        with shown(self.verbose) as monitor:
-            solution = solver.solve(problem, monitor=monitor)
+        solver = self._solver(problem)
+        with shown(self.verbose) as log:
+            solution = solver.solve(problem, monitor=_both(log, monitor))
         certificate = certify(problem, solution)
-        if (
-            not certificate.gap <= 1.01 * solver.tol
-        ):  # recomputed here: the solver's word is not taken, rounding is forgiven
-            warnings.warn(
-                f"The certified relative gap is {certificate.gap:.2g}, not tol={self.tol:.2g}: "
-                f"{STATUS['stalled' if solution.status == 'optimal' else solution.status]}.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
         feasible = certificate.solution
         self.function_ = units.restore(problem.function(feasible).drop_dominated())
         self.certificate_ = replace(certificate, solution=replace(feasible, multipliers=None, history=[]))
@@ -221,6 +226,17 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.n_iter_ = solution.iterations
         self.clip_range_ = float(y.min()), float(y.max())
         self.reference_ = weighted_mean(X, weight)
+        # The gap is recomputed: the solver's word is not taken, rounding is forgiven. The model is complete by now, so
+        # nothing is lost where the warning is an error.
+        if not certificate.gap <= 1.01 * solver.tol:
+            reason = STATUS["stalled" if solution.status == "optimal" else solution.status]
+            warnings.warn(
+                f"The certified relative gap is {certificate.gap:.2g}, not tol={self.tol:.2g}: {reason}.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt(f"Interrupted at a certified gap of {certificate.gap:.2g}; the model is usable.")
         return self
 
     def predict(self, X: Any) -> Array:
@@ -256,17 +272,23 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _limits(self) -> tuple[float, float]:
         return self.clip_range_ if self.clip else (-np.inf, np.inf)
 
-    def _solver(self) -> ExactSolver:
-        _choice("solver", self.solver, SOLVERS)
-        tol = _number("tol", self.tol)
-        if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be a whole number ≥ 1, got {self.max_iter!r}.")
+    def _solver(self, problem: Problem) -> ExactSolver | AdmmSolver:
+        tol, limit = _number("tol", self.tol), self.max_iter
+        if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1):
+            raise ValueError(f"max_iter must be None or a whole number ≥ 1, got {limit!r}.")
         threads = self.n_jobs
         if threads is not None and (not isinstance(threads, Integral) or threads == 0):
             raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {threads!r}.")
         if threads is not None and threads < 0:
             threads = max(1, cpu_count() + 1 + int(threads))
-        return ExactSolver(tol=tol, max_iter=int(self.max_iter), threads=threads)
+        return make_solver(
+            self.solver,
+            problem,
+            tol=tol,
+            max_iter=None if limit is None else int(limit),
+            threads=threads,
+            device=self.device,
+        )
 
     def _monotone_signs(self) -> ArrayLike | None:
         if not isinstance(self.monotone, Mapping):
@@ -280,6 +302,18 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if unknown:
             raise ValueError(f"monotone names unknown features {sorted(unknown)}; X has {list(names)}.")
         return [self.monotone.get(name, 0) for name in names]
+
+
+def _both(log: Monitor, monitor: Monitor | None) -> Monitor:
+    """Log every iteration, and ask the user's monitor whether to stop."""
+    if monitor is None:
+        return log
+
+    def tell(row: dict[str, float]) -> Any:
+        log(row)
+        return monitor(dict(row))
+
+    return tell
 
 
 def _check_weight(sample_weight: ArrayLike | None, n: int) -> Array:

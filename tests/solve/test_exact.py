@@ -7,7 +7,7 @@ from tests.problems import DELTA, LEVEL, LOSSES, PENALTIES, SHAPES, build, rando
 
 from pldc.problem import certify
 from pldc.solve import ExactSolver
-from pldc.solve.exact import STATUS
+from pldc.solve.run import STATUS
 
 CASES = list(random_settings(72, seed=11))
 
@@ -145,7 +145,7 @@ def test_a_solve_that_is_cut_short_says_so_and_keeps_valid_bounds():
 def test_an_impossible_tolerance_stalls_and_says_so():
     solution = ExactSolver(tol=1e-300, max_iter=500).solve(build(*synthetic(15, 2)))
     assert solution.status == "stalled"
-    assert set(STATUS) == {"optimal", "stalled", "max_iter"}
+    assert set(STATUS) == {"optimal", "stalled", "max_iter", "stopped", "interrupted"}
 
 
 def test_monitor_sees_every_iteration_and_bounds_only_improve():

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, IntArray
 from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import repair
 
@@ -77,13 +77,11 @@ def lower_bound(problem: Problem, multipliers: Any) -> float:
     div = np.array([np.asarray(mu.sum(axis=0)).ravel() - o for mu, o in zip(flows, out, strict=True)])
     h = np.array([mu @ X - o[:, None] * X for mu, o in zip(flows, out, strict=True)])
     omega = orthogonal_to_linear(problem, (problem.signs[:, None] * div).mean(axis=0))
-    missing = problem.signs[:, None] * omega - div
-    bounds = []
-    for route in (along_tree, directly):
-        repaired = h + np.array([route(problem, demand) for demand in missing])
-        norm = problem.penalty.dual(excess(repaired, problem.slope_sign))
-        bounds.append(dual_value(problem, omega, norm))
-    return max(bounds)
+    wanted = problem.signs[:, None] * omega
+    repaired = [h + np.array([route(problem, demand) for demand in wanted - div]) for route in (along_tree, directly)]
+    repaired.append(np.array([directly(problem, demand) for demand in wanted]))  # ω alone, on a flow of its own
+    norms = [problem.penalty.dual(excess(flow, problem.slope_sign)) for flow in repaired]
+    return max(dual_value(problem, omega, norm) for norm in norms)
 
 
 def clean(mu: Any) -> Any:
@@ -135,17 +133,21 @@ def along_tree(problem: Problem, demand: Array) -> Array:
     Each edge carries what the points below it need in all. Between near-duplicates, where rounding leaves the largest
     mismatch, that flow is almost free.
     """
-    X, (order, parent) = problem.centred, problem.spanning_tree
-    need = demand.copy()
-    for child in order[:0:-1]:
-        need[parent[child]] += need[child]
-    child = order[1:]
-    up = parent[child]
-    need, edge = need[child], X[child] - X[up]
-    h = np.zeros_like(X)
+    child, up, need = tree_flow(problem, demand)
+    X, h = problem.centred, np.zeros_like(problem.centred)
+    edge = X[child] - X[up]
     np.add.at(h, up, np.maximum(need, 0.0)[:, None] * edge)
     np.add.at(h, child, np.maximum(-need, 0.0)[:, None] * -edge)
     return h
+
+
+def tree_flow(problem: Problem, demand: Array) -> tuple[IntArray, IntArray, Array]:
+    """Route `demand` along the minimum spanning tree: the lower and upper end of each edge, and the flow down it."""
+    order, parent = problem.spanning_tree
+    need = demand.copy()
+    for child in order[:0:-1]:
+        need[parent[child]] += need[child]
+    return order[1:], parent[order[1:]], need[order[1:]]
 
 
 def excess(h: Array, slope_sign: Array) -> Array:

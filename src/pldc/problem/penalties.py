@@ -117,7 +117,7 @@ def prox_of_groups(v: Array, step: float, near: Array | None = None) -> Array:
 
 
 def _cumulative(sizes: Array) -> list[Array]:
-    """Sums of the m largest sizes of each group, m = 1, 2, …"""
+    """Sums of the m largest sizes of each group, from m = 1 on."""
     if sizes.shape[-1] == 2:
         return [np.maximum(sizes[..., 0], sizes[..., 1]), sizes[..., 0] + sizes[..., 1]]
     C = np.cumsum(-np.sort(-sizes, axis=-1), axis=-1)

@@ -14,11 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, IntArray
 from pldc.problem.program import Problem, Solution
 
 ROUNDING = 64 * np.finfo(np.float64).eps
 PROJECTIONS = 30
+BLOCK = 1 << 20  # numbers in a block of rows × points
 
 
 @np.errstate(over="ignore", invalid="ignore")  # an absurdly large iterate overflows; its candidates are not chosen
@@ -38,20 +39,13 @@ def repair(problem: Problem, solution: Solution) -> Solution:
     if not any(len(rows) for rows in moved):
         candidates.append(replace(solution, values=F, slopes=slopes, linear=linear))
         return best_of(problem, candidates)
-    own = slopes.copy()
+    bent, steep = replace(solution, values=F.copy(), slopes=slopes.copy(), linear=linear), slopes.copy()
     for p, rows in enumerate(moved):
-        if len(rows):
-            own[p, rows] = project(X, F[p], rows, slopes[p, rows], problem.slope_sign[p, 0])
-    for use_parabola in (True, False):
-        G, V = own.copy(), F.copy()
-        for p, rows in enumerate(moved):
-            worst = violations(X, F[p], rows, own[p, rows])
-            if use_parabola:
-                V[p], G[p] = bend(problem, p, V[p], G[p], rows, worst)
-            else:
-                bad = rows[(worst > tolerance(F[p])).any(axis=1)]
-                G[p, bad] = slopes[p, active[p, bad]]
-        candidates.append(replace(solution, values=V, slopes=G, linear=linear))
+        own, curvature, bad = subgradients(X, F[p], rows, slopes[p, rows], problem.slope_sign[p, 0])
+        bent.slopes[p, rows] = steep[p, rows] = own
+        steep[p, rows[bad]] = slopes[p, active[p, rows[bad]]]
+        bend(problem, p, bent, curvature)
+    candidates += [bent, replace(bent, values=F, slopes=steep)]
     return best_of(problem, candidates)
 
 
@@ -80,18 +74,49 @@ def tolerance(F: Array) -> float:
     return float(ROUNDING * max(np.abs(F).max(), np.finfo(float).tiny))
 
 
+def blocks(rows: int, points: int) -> list[slice]:
+    """Slices of `rows` rows such that a block times the number of points stays small."""
+    step = max(1, BLOCK // points)
+    return [slice(start, start + step) for start in range(0, rows, step)]
+
+
 def lift(X: Array, phi: Array, g: Array) -> tuple[Array, Array, Array]:
     """Values of the max-affine function at the points, its active pieces, and which points it moved."""
-    pieces = X @ g.T
-    pieces += phi - np.einsum("jk,jk->j", g, X)
-    np.fill_diagonal(pieces, phi)
-    active = pieces.argmax(axis=1)
-    F = pieces[np.arange(len(X)), active]
+    offsets = phi - np.einsum("jk,jk->j", g, X)
+    active, F = np.empty(len(X), dtype=np.intp), np.empty(len(X))
+    for J in blocks(len(X), len(X)):
+        pieces = X[J] @ g.T
+        pieces += offsets
+        at = np.arange(len(pieces))
+        pieces[at, J.start + at] = phi[J]
+        active[J] = pieces.argmax(axis=1)
+        F[J] = pieces[at, active[J]]
     moved = phi + tolerance(F) < F
     return np.where(moved, F, phi), active, moved
 
 
-def violations(X: Array, F: Array, rows: Array, g: Array) -> Array:
+def subgradients(X: Array, F: Array, rows: IntArray, g: Array, sign: Array) -> tuple[Array, float, Array]:
+    """Push the slopes g of the points `rows` onto their feasible sets, worst constraint first.
+
+    Also the curvature of a parabola that outweighs what is still violated then, and at which of the rows that is.
+    """
+    out, curvature, bad = np.empty_like(g), 0.0, np.zeros(len(rows), dtype=bool)
+    squares, limit = np.einsum("ij,ij->i", X, X), tolerance(F)
+    for J in blocks(len(rows), len(X)):
+        lengths = squares + squares[rows[J], None] - 2.0 * X[rows[J]] @ X.T
+        lengths = np.maximum(lengths, 1e-15 * (squares + squares[rows[J], None]) + np.finfo(float).tiny)
+        out[J] = project(X, F, rows[J], g[J], sign, lengths, limit)
+        worst = violations(X, F, rows[J], out[J])
+        i, k = np.nonzero(worst > limit)
+        if len(i):
+            D = X[k] - X[rows[J][i]]
+            bad[J.start + i] = True
+            bend = 2.0 * worst[i, k] / np.maximum(np.einsum("ij,ij->i", D, D), 1e-300)
+            curvature = max(curvature, float(bend.max()))
+    return out, curvature, bad
+
+
+def violations(X: Array, F: Array, rows: IntArray, g: Array) -> Array:
     """⟨g_i, x_k − x_i⟩ − (F_k − F_i) for i in `rows` and all k: positive where violated."""
     out = g @ X.T
     out -= np.einsum("ik,ik->i", g, X[rows])[:, None]
@@ -100,16 +125,12 @@ def violations(X: Array, F: Array, rows: Array, g: Array) -> Array:
     return out
 
 
-def project(X: Array, F: Array, rows: Array, g: Array, sign: Array) -> Array:
-    """Push each slope onto its feasible set, worst constraint first."""
-    g, squares = g.copy(), np.einsum("ij,ij->i", X, X)
-    todo = np.arange(len(rows))
-    limit = tolerance(F)
+def project(X: Array, F: Array, rows: IntArray, g: Array, sign: Array, lengths: Array, limit: float) -> Array:
+    """Push each slope back over its worst constraint, again and again; `lengths` are squared distances."""
+    g, todo = g.copy(), np.arange(len(rows))
     for _ in range(PROJECTIONS):
         v = violations(X, F, rows[todo], g[todo])
-        lengths = squares + squares[rows[todo], None] - 2.0 * X[rows[todo]] @ X.T
-        lengths = np.maximum(lengths, 1e-15 * (squares + squares[rows[todo], None]) + np.finfo(float).tiny)
-        k = (v * np.abs(v) / lengths).argmax(axis=1)
+        k = (v * np.abs(v) / lengths[todo]).argmax(axis=1)
         at = np.arange(len(todo))
         left = v[at, k] > limit
         todo, at, k = todo[left], at[left], k[left]
@@ -121,21 +142,18 @@ def project(X: Array, F: Array, rows: Array, g: Array, sign: Array) -> Array:
     return g
 
 
-def bend(problem: Problem, p: int, F: Array, G: Array, rows: Array, worst: Array) -> tuple[Array, Array]:
-    """Add (c/2)‖x − z‖² to part p, c just large enough to outweigh every violation left.
+def bend(problem: Problem, p: int, point: Solution, curvature: float) -> None:
+    """Add (c/2)‖x − z‖² to part p of the point.
 
     z is the mean of the points, or a corner of their box where the slopes must keep a sign.
     """
-    X = problem.centred
-    bad_row, bad_col = np.nonzero(worst > tolerance(F))
-    if len(bad_row) == 0:
-        return F, G
-    D = X[bad_col] - X[rows[bad_row]]
-    c = float((2.0 * worst[bad_row, bad_col] / np.maximum(np.einsum("ij,ij->i", D, D), 1e-300)).max())
-    sign = problem.slope_sign[p, 0]
+    if curvature == 0.0:
+        return
+    X, sign = problem.centred, problem.slope_sign[p, 0]
     z = np.where(sign > 0, X.min(axis=0), np.where(sign < 0, X.max(axis=0), X.mean(axis=0)))
-    c = min(c * (1 + 1e-9), 1e150)
-    return F + 0.5 * c * ((X - z) ** 2).sum(axis=1), G + c * (X - z)
+    c = min(curvature * (1 + 1e-9), 1e150)
+    point.values[p] += 0.5 * c * ((X - z) ** 2).sum(axis=1)
+    point.slopes[p] += c * (X - z)
 
 
 def rescale(problem: Problem, solution: Solution) -> Solution:

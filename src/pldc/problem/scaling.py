@@ -38,8 +38,21 @@ class Scaling:
         # ω, and with it every flow, is a derivative of the loss: it scales like loss / y.
         unit = self.y_size ** (degree(problem) - 1)
         multipliers = None if solution.multipliers is None else [unit * mu for mu in solution.multipliers]
+        return replace(solution, values=values, slopes=slope * solution.slopes, linear=linear, multipliers=multipliers)
+
+    def reduce(self, problem: Problem, solution: Solution) -> Solution:
+        """Return the solution in scaled numbers that corresponds to one of the original `problem`."""
+        slope = self.y_size / self.size
+        values = solution.values.copy()
+        values[0] -= problem.signs[0] * (self.y_shift - float(solution.linear @ self.shift))
+        unit = self.y_size ** (degree(problem) - 1)
+        multipliers = None if solution.multipliers is None else [mu / unit for mu in solution.multipliers]
         return replace(
-            solution, values=values, slopes=slope * solution.slopes, linear=linear, multipliers=multipliers
+            solution,
+            values=values / self.y_size,
+            slopes=solution.slopes / slope,
+            linear=solution.linear / slope,
+            multipliers=multipliers,
         )
 
 

@@ -121,21 +121,21 @@ class InteriorPoint:
         self.s, self.z = s, z_list
         self.count = sum(float(mask.sum()) for mask in self.mask)
 
-    def hold_violated(self) -> bool:
-        """Take violated pairs into the working set; whether there were any.
+    def hold_violated(self) -> None:
+        """Take violated pairs into the working set.
 
         A new row starts on the central path: slack as large as its violation, multiplier μ/s, but no smaller a slack
         than a typical active row has, whose multiplier is λ / n.
         """
         if isinstance(self.pairs, AllPairs):
-            return False
+            return
         slopes = self.x.gp - self.x.gm
         new = violated(self.problem, self.x.phi, slopes, self.pairs.member, self.workers)
         if not new.any():
-            return False
+            return
         mu = self.mu
         place = self.pairs.add(new)
-        rows = self.pairs(self.x.phi, slopes)[place]
+        rows: Array = self.pairs(self.x.phi, slopes)[place]
         slack = np.maximum(np.abs(rows), ROOM * mu * len(self.problem.X) / self.problem.lam)
         wider = self.pairs.mask.shape[2] - self.s[PAIR].shape[2]
         for values, start, padding in ((self.s, slack, 1.0), (self.z, mu / slack, 0.0)):
@@ -143,7 +143,6 @@ class InteriorPoint:
             values[PAIR][place] = start
         self.mask[PAIR] = self.pairs.mask
         self.count = sum(float(mask.sum()) for mask in self.mask)
-        return True
 
     @property
     def mu(self) -> float:

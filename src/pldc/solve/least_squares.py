@@ -6,8 +6,8 @@ The slopes of point j are g_j = N_j (K_j φ + θ_j) with
 
     N_j = (Σ_i ω_ji D D' + s I)⁻¹,   D = x_i − x_j,   K_j φ = Σ_i ω_ji D (φ_i − φ_j),   θ_j = s q_j − Σ_i ω_ji D T_ji,
 
-and what is left for φ is H φ = h, H = Σ_ji ω_ji (e_i − e_j)(e_i − e_j)' − K'NK, h_i = Σ_j ω_ji T_ji − Σ_j ω_ij T_ij + (K'Nθ)_i.
-T is sparse.
+and what is left for φ is H φ = h with H = Σ_ji ω_ji (e_i − e_j)(e_i − e_j)' − K'NK and
+h_i = Σ_j ω_ji T_ji − Σ_j ω_ij T_ij + (K'Nθ)_i. T is sparse.
 
 With equal weights N_j is a rank-one update of one matrix and H is diagonal plus rank 2d + 2 (`EqualWeights`); with
 ω_ji = 1 / ‖x_i − x_j‖² it is dense, factored once (`InverseDistance`), and the iteration needs a third as many steps.
@@ -33,7 +33,7 @@ class Rows(ABC):
     """Weights of the pair rows, and the systems they lead to. X is centred; `stiffness` is s."""
 
     N: Array
-    omega: Array | None = None
+    pull: Array  # Σ_i ω_ji (x_i − x_j)
 
     def __init__(self, X: Array, stiffness: float):
         self.X, self.stiffness = X, stiffness
@@ -47,7 +47,7 @@ class Rows(ABC):
         """Return a solver of (share · H + diag(extra)) x = b; with extra = 0 for b that sums to zero."""
 
     def slopes(self, phi: Array, theta: Array) -> Array:
-        """g = N (K φ + θ)."""
+        """Return g = N (K φ + θ)."""
         X, d = self.X, self.X.shape[1]
         S = self.smooth(np.column_stack([phi[:, None] * X, phi]))
         K = S[:, :d] - X * S[:, d:] - phi[:, None] * self.pull
@@ -68,11 +68,9 @@ class Rows(ABC):
         flow = np.asarray(T.sum(axis=0)) - np.asarray(T.sum(axis=1))
         return flow + (X * S[:, :d]).sum(axis=1) - S[:, d] - (self.pull * v).sum(axis=1)
 
-    def weigh(self, T: csr_array) -> csr_array:
-        """ω T, entry by entry."""
+    def weigh(self, T: csr_array, inverse: bool = False) -> csr_array:
+        """ω T, or T / ω, entry by entry."""
         return T
-
-    pull: Array  # Σ_i ω_ji (x_i − x_j)
 
 
 class EqualWeights(Rows):
@@ -121,10 +119,10 @@ class EqualWeights(Rows):
 class InverseDistance(Rows):
     """ω_ji = 1 / max(‖x_i − x_j‖², floor), up to the floor."""
 
-    def __init__(self, X: Array, stiffness: float, workers: Workers, dtype: type = np.float64):
+    def __init__(self, X: Array, stiffness: float, workers: Workers):
         super().__init__(X, stiffness)
         n, d = X.shape
-        self.omega = inverse_square_distances(X).astype(dtype)
+        self.omega = inverse_square_distances(X)
         self.workers = workers
         squares = (X[:, :, None] * X[:, None, :]).reshape(n, d * d)
         S = self.smooth(np.column_stack([np.ones(n), X, squares]))
@@ -140,7 +138,6 @@ class InverseDistance(Rows):
         n, d = self.X.shape
         root = np.linalg.cholesky(self.N)
         step = max(1, CHUNK_BYTES // (8 * n * d))
-        assert self.omega is not None
         omega = self.omega
 
         def work(J: slice) -> Array:
@@ -158,20 +155,18 @@ class InverseDistance(Rows):
         H[np.arange(n), np.arange(n)] += 2.0 * degree
         return H
 
-    def weigh(self, T: csr_array) -> csr_array:
-        """ω T, entry by entry."""
-        assert self.omega is not None
+    def weigh(self, T: csr_array, inverse: bool = False) -> csr_array:
+        """ω T, or T / ω, entry by entry."""
         j = np.repeat(np.arange(len(self.X)), np.diff(T.indptr))
-        return csr_array((T.data * self.omega[j, T.indices], T.indices, T.indptr), shape=T.shape)
+        weight = self.omega[j, T.indices]
+        return csr_array((T.data / weight if inverse else T.data * weight, T.indices, T.indptr), shape=T.shape)
 
     def smooth(self, V: Array) -> Array:
         """One product with ω."""
         out = np.empty(V.shape)
-        assert self.omega is not None
-        omega, V = self.omega, V.astype(self.omega.dtype, copy=False)
 
         def work(J: slice) -> None:
-            out[J] = omega[J] @ V
+            np.matmul(self.omega[J], V, out=out[J])
 
         self.workers.over_blocks(work, len(V))
         return out

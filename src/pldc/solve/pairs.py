@@ -62,7 +62,7 @@ class AllPairs:
 
     def reduced(self, W: Array, theta: Array, workers: Workers) -> Array:
         """Return the weighted Laplacian of the rows, less W'W."""
-        n, rows, C = W.shape
+        n, C = len(W), W.shape[2]
 
         def square(J: slice) -> Array:
             block = W[J].reshape(-1, C)
@@ -98,7 +98,7 @@ class WorkingSet:
         self.own = np.zeros(n, dtype=np.intp)
         self.member = np.zeros_like(member)
         self.at = np.tile(np.arange(n)[:, None], (parts, 1, 1))
-        self.mask = np.zeros(self.at.shape)
+        self.mask: Array = np.zeros(self.at.shape)
         self.add(member)
 
     def add(self, new: Array) -> tuple[IntArray, IntArray, IntArray]:

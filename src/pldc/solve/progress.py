@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pldc.solve.exact import Monitor
+from pldc.solve.run import Monitor
 
 logger = logging.getLogger("pldc")
 

@@ -28,6 +28,7 @@ from pldc.function.max_affine import Array, IntArray
 from pldc.solve.workers import Workers
 
 BLOCK_BYTES = 1 << 21  # fewer, larger blocks: every call hands the interpreter lock from one thread to the other
+DEVICE_BYTES = 1 << 26
 FORGET = 1e-9  # of the largest entry of W: what is left of an old multiplier below this is dropped
 
 
@@ -113,6 +114,14 @@ class Sweep:
         merged = [[triple for found in blocks for triple in found[p]] for p in range(P)]
         return [Entries(*(np.concatenate(arrays) for arrays in zip(*m, strict=True))) for m in merged]
 
+    def restart(self, p: int, M: csr_array) -> None:
+        """Begin part p at rows(Φ, G) with the scaled multipliers M ≤ 0, sorted by row and column."""
+        j = np.repeat(np.arange(len(self.X)), np.diff(M.indptr))
+        keep = (M.data < 0) & (j != M.indices)
+        index = (j * len(self.X) + M.indices)[keep]
+        order = np.argsort(index)
+        self.entries[p] = Entries(index[order], M.data[keep][order], M.data[keep][order])
+
     def scale_multipliers(self, factor: float) -> None:
         """Multiply the scaled multipliers by `factor`: when the penalty parameter changes, they do."""
         for e in self.entries:
@@ -135,3 +144,54 @@ class Sweep:
         start = np.searchsorted(index, n * np.arange(n + 1))
         i = index - np.repeat(n * np.arange(n), np.diff(start))
         return csr_array((values, i, start), shape=(n, n))
+
+
+class TorchSweep(Sweep):
+    """The same pass on a torch device; what is sparse stays on the host.
+
+    Parameters
+    ----------
+    X, parts, workers, dtype
+        As for :class:`Sweep`.
+    device : str
+        Such as "cuda" or "cpu".
+    """
+
+    def __init__(self, X: Array, parts: int, workers: Workers, dtype: Any, device: str):
+        super().__init__(X, parts, workers, dtype)
+        try:
+            import torch
+        except ImportError as error:
+            raise ImportError('device= needs torch: pip install "pldc[gpu]", or leave device out.') from error
+        self.torch, self.device = torch, torch.device(device)
+        self.rows = max(8, DEVICE_BYTES // (len(X) * self.dtype.itemsize))
+
+    def _negatives(self, left: Array, right: Array, forget: float) -> list[Entries]:
+        torch, n = self.torch, left.shape[1]
+
+        def put(a: Array) -> Any:
+            return torch.from_numpy(np.ascontiguousarray(a)).to(self.device)
+
+        result = []
+        for p, e in enumerate(self.entries):
+            L, R = put(left[p].astype(self.dtype)), put(right[p].astype(self.dtype))
+            index, S = put(e.index), put(e.S.astype(self.dtype))
+            stops = np.searchsorted(e.index, n * np.minimum(np.arange(0, n + self.rows, self.rows), n))
+            found = []
+            for block, start in enumerate(range(0, n, self.rows)):
+                old, value = index[stops[block] : stops[block + 1]] - start * n, S[stops[block] : stops[block + 1]]
+                flat = (L[start : start + self.rows] @ R).reshape(-1)
+                flat[old] += value
+                flat[start :: n + 1] = 0.0
+                mark = flat < 0
+                mark[old[value.abs() > forget]] = True
+                new = mark.nonzero()[:, 0]
+                kept = mark[old]
+                mark[:] = False
+                mark[old[kept]] = True
+                still = torch.zeros(len(new), dtype=value.dtype, device=self.device)
+                still[mark[new]] = value[kept]
+                found.append((new + start * n, still, flat[new].clamp(max=0.0)))
+            parts = (torch.cat(arrays).cpu().numpy() for arrays in zip(*found, strict=True))
+            result.append(Entries(*(a if a.dtype == np.int64 else a.astype(np.float64) for a in parts)))
+        return result

@@ -1,12 +1,13 @@
 """Which of the n² pair rows the interior point needs to hold.
 
-At a solution each point touches a few dozen rows at most. The first ones come from a short run of the quick engine: rows
-with the largest multipliers, the tightest rows, and the nearest points. Later ones are found as they are violated; rows
-are never dropped, so the search ends.
+At a solution each point touches a few dozen rows at most. The first ones come from a short run of the quick engine:
+rows with the largest multipliers, the tightest rows, and the nearest points. Later ones are found as they are violated;
+rows are never dropped, so the search ends.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from pldc.function.max_affine import Array
 from pldc.problem.program import Problem, Solution
 from pldc.solve.workers import Workers
 
-HEAVIEST, TIGHTEST, NEAREST = 15, 20, 5  # rows of each kind a point starts with, in each part
+HEAVIEST, TIGHTEST, NEAREST = 15, 30, 5  # rows of each kind a point starts with, in each part
 MOST_NEW = 10  # rows a point takes in at once, in each part
+PULL = 1.1  # times the way back to the first point that satisfies all rows
 VIOLATED = 1e-10  # relative to the largest value
 
 
@@ -43,13 +45,13 @@ def violated(problem: Problem, values: Array, slopes: Array, member: Array, work
     """Find violated pairs [p, j, i] that are not held: for each point the few that are violated most, by distance."""
     X, n = problem.centred, len(problem.X)
     new = np.zeros_like(member)
-    limit = VIOLATED * max(float(np.abs(values).max()), 1.0)
+    limit = _rounding(values)
 
     def work(J: slice) -> None:
         for p, phi in enumerate(values):
             R = _rows(X, phi, slopes[p], J)
             R[member[p, J]] = 0.0
-            at = np.flatnonzero((R < -limit).any(axis=1))
+            at = np.flatnonzero((-limit > R).any(axis=1))
             if len(at):
                 depth = -R[at] / _distances(X, at + J.start)
                 rows = np.zeros(depth.shape, dtype=bool)
@@ -58,6 +60,44 @@ def violated(problem: Problem, values: Array, slopes: Array, member: Array, work
 
     workers.over_blocks(work, n)
     return new
+
+
+def pulled_back(problem: Problem, inner: Solution, outer: Solution, workers: Workers) -> Solution:
+    """Move `outer` towards `inner`, which is strictly inside all pair rows, until it is so as well.
+
+    The objective is convex: the point between costs no more than the mean of the two. Rows that the working set does
+    not hold yet are violated a little in most iterations, and a point pulled back is far cheaper than a repaired one.
+    """
+    X, n = problem.centred, len(problem.X)
+    limit = _rounding(outer.values)
+
+    def work(J: slice) -> float:
+        t = 0.0
+        for p in range(len(problem.signs)):
+            R = _rows(X, outer.values[p], outer.slopes[p], J)
+            bad = -limit > R
+            bad[np.arange(len(R)), np.arange(J.start, J.stop)] = False
+            if bad.any():
+                at = np.flatnonzero(bad.any(axis=1))
+                safe = _rows(X, inner.values[p], inner.slopes[p], at + J.start)[bad[at]]
+                lack = R[bad]
+                t = max(t, float((lack / np.minimum(lack - safe, -1e-300)).max()))
+        return t
+
+    t = min(1.0, PULL * max(workers.over_blocks(work, n)))
+    if t == 0.0:
+        return outer
+    return replace(
+        outer,
+        values=(1.0 - t) * outer.values + t * inner.values,
+        slopes=(1.0 - t) * outer.slopes + t * inner.slopes,
+        linear=(1.0 - t) * outer.linear + t * inner.linear,
+    )
+
+
+def _rounding(values: Array) -> float:
+    """A violation so small that it is left to the certificate to repair."""
+    return VIOLATED * max(float(np.abs(values).max()), 1.0)
 
 
 def _rows(X: Array, phi: Array, g: Array, J: Any) -> Array:

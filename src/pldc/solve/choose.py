@@ -1,0 +1,80 @@
+"""Which engine answers a problem, and whether its memory suffices.
+
+The accurate engine is faster to any gap below about 1e-2 as long as its matrix of order P·n fits; the quick engine
+needs next to no memory and takes over where a factorisation would take minutes. The numbers are measured: see
+"Benchmarks" in the documentation.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pldc.problem.program import Problem
+from pldc.solve.admm import WEIGHTED, AdmmSolver
+from pldc.solve.exact import ALL_PAIRS, ExactSolver
+
+SOLVERS = ("auto", "exact", "admm")
+LARGEST_EXACT = 3000  # points up to which "auto" takes the accurate engine
+SLOTS = 60  # rows a point holds in a part, at the end of most solves
+GB = 1e9
+
+
+def make_solver(
+    name: str,
+    problem: Problem,
+    *,
+    tol: float,
+    max_iter: int | None = None,
+    threads: int | None = None,
+    device: str | None = None,
+) -> ExactSolver | AdmmSolver:
+    """Return the solver called `name` for the problem; refuse it where its memory would not suffice."""
+    if name not in SOLVERS:
+        raise ValueError(f"solver must be one of {SOLVERS}, got {name!r}.")
+    if device is not None and name == "exact":
+        raise ValueError("device is for solver='admm' (or 'auto'): the exact solver runs on the processor.")
+    n = len(problem.X)
+    if name == "auto":
+        name = "exact" if n <= LARGEST_EXACT and device is None and _fits(memory("exact", problem)) else "admm"
+    if not _fits(memory(name, problem)):
+        other = "" if name == "admm" else " Use solver='admm', which needs far less, or fewer rows."
+        raise MemoryError(
+            f"solver={name!r} needs about {memory(name, problem) / GB:.1f} GB for {n} distinct rows, and "
+            f"{(available() or 0) / GB:.1f} GB are available.{other or ' Use fewer rows.'}"
+        )
+    if name == "exact":
+        return ExactSolver(tol=tol, max_iter=200 if max_iter is None else max_iter, threads=threads)
+    return AdmmSolver(tol=tol, max_iter=2000 if max_iter is None else max_iter, threads=threads, device=device)
+
+
+def memory(name: str, problem: Problem) -> float:
+    """Estimate the bytes that an engine will need at its peak."""
+    P, (n, d) = len(problem.signs), problem.X.shape
+    q = d if problem.penalty.name == "componentwise" else 1
+    if name == "admm":
+        dense = 6 * n * n if n <= WEIGHTED else n * n / 4  # the latter: sparse multipliers, many at the start
+        return 8.0 * (dense + 4 * n * d * d)
+    if n <= ALL_PAIRS:
+        return 8.0 * n * P * d * (P * n + q) * 3
+    C = P * SLOTS + q
+    return 8.0 * (5 * (P * n + q) ** 2 + 2 * P * n * n / 8 + n * (C * C + 4 * P * d * C))
+
+
+def _fits(needed: float) -> bool:
+    limit = available()
+    return limit is None or needed <= limit
+
+
+def available() -> float | None:
+    """Bytes of memory that can be had now; None where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = next(float(line.split()[1]) * 1024.0 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        return None
+    try:  # a container's limit is lower than the machine's
+        cap = float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
+        used = float(Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return free
+    return min(free, cap - used)

@@ -1,0 +1,133 @@
+"""What every engine shares: the best bounds so far, the history, and when to stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from pldc.function.max_affine import Array
+from pldc.problem.certificate import Certificate, bracket, certify, tree_flow
+from pldc.problem.program import Problem, Solution
+from pldc.problem.scaling import degree, normalise
+
+Monitor = Callable[[dict[str, float]], Any]
+
+STATUS = {
+    "optimal": "the asked gap is certified",
+    "stalled": "rounding stopped the solver; a larger tol, a larger lam or standardised data would help",
+    "max_iter": "max_iter iterations were not enough; raise max_iter or tol",
+    "stopped": "the monitor stopped the fit",
+    "interrupted": "the fit was interrupted",
+}
+
+
+class Run:
+    """One solve, in numbers of order one.
+
+    Parameters
+    ----------
+    problem : Problem
+    tol : float
+    max_iter : int
+    monitor : callable, optional
+        Called with the record of each iteration; the solve stops if it returns a true value.
+
+    Attributes
+    ----------
+    problem : Problem
+        In numbers of order one.
+    best : Certificate
+        The best bounds so far, from different iterates perhaps.
+    status : str
+        "running", or a key of STATUS.
+    """
+
+    def __init__(self, problem: Problem, tol: float, max_iter: int, monitor: Monitor | None):
+        self.original, self.tol, self.max_iter, self.monitor = problem, tol, max_iter, monitor
+        self.problem, self.scaling = normalise(problem)
+        self.unit = self.scaling.y_size ** degree(problem)
+        self.history: list[dict[str, float]] = []
+        self.began = time.perf_counter()
+        self.status = "running"
+        self.best = certify(self.problem, affine_fit(self.problem))
+        self._judge()
+
+    def offer(self, iterate: Solution) -> None:
+        """Certify an iterate, and keep what is better than the bounds so far."""
+        self.best = tighter(self.problem, self.best, certify(self.problem, iterate))
+        self._judge()
+
+    def _judge(self) -> None:
+        if self.best.gap <= self.tol:
+            self.status = "optimal"
+
+    def record(self) -> None:
+        """Note one iteration, tell the monitor, and stop if it says so or the limit is reached."""
+        row = {
+            "iteration": len(self.history),
+            "upper": self.unit * self.best.upper,
+            "lower": self.unit * self.best.lower,
+            "gap": self.best.gap,
+            "seconds": time.perf_counter() - self.began,
+        }
+        self.history.append(row)
+        stop = self.monitor is not None and self.monitor(row)
+        if self.status == "running":
+            if stop:
+                self.status = "stopped"
+            elif len(self.history) >= self.max_iter:
+                self.status = "max_iter"
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Turn Ctrl-C into a status: what was found so far is kept."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.status = "interrupted"
+
+    def solution(self) -> Solution:
+        """Return the best solution in the units of the original problem."""
+        solution = self.scaling.restore(self.original, self.best.solution)
+        return replace(solution, status=self.status, iterations=len(self.history), history=self.history)
+
+
+def tighter(problem: Problem, a: Certificate, b: Certificate) -> Certificate:
+    """Combine two certificates of one problem: the lower upper bound and the higher lower bound."""
+    up = b if b.upper < a.upper else a
+    low = b if b.lower > a.lower else a
+    solution = replace(up.solution, multipliers=low.solution.multipliers)
+    return bracket(problem, up.upper, low.lower, solution)
+
+
+def affine_fit(problem: Problem) -> Solution:
+    """Return the best constant, or the least-squares affine fit where a linear term is free.
+
+    Its multipliers prove the constant optimal if λ is large enough; an exact affine fit needs no proof.
+    """
+    P, (n, d) = len(problem.signs), problem.X.shape
+    values, linear = np.zeros((P, n)), np.zeros(d)
+    values[0] = problem.signs[0] * problem.null_fit
+    if problem.linear:
+        root = np.sqrt(problem.weight)
+        design = np.column_stack([np.ones(len(problem.y)), problem.X[problem.node]])
+        intercept, *linear = np.linalg.lstsq(root[:, None] * design, root * problem.y, rcond=None)[0]
+        values[0] = problem.signs[0] * intercept
+    fit = problem.fit(values, np.asarray(linear))[problem.node]
+    omega = problem.at_nodes(problem.weight * problem.loss.derivative(fit - problem.y))
+    omega -= omega.mean()
+    flows = [flow(problem, sign * omega) for sign in problem.signs]
+    return Solution(values=values, slopes=np.zeros((P, n, d)), linear=np.asarray(linear), multipliers=flows)
+
+
+def flow(problem: Problem, demand: Array) -> csr_array:
+    """Return a sparse flow μ ≥ 0 [j, i] with divergence `demand`, which sums to zero."""
+    child, up, need = tree_flow(problem, demand)
+    j, i = np.where(need > 0, up, child), np.where(need > 0, child, up)
+    return csr_array((np.abs(need), (j, i)), shape=(len(demand),) * 2)
