@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test lint docs bench clean
 .DEFAULT_GOAL := demo
 
 # A stamp a set of extras: reinstalled when the project's declared dependencies or the pins change.
@@ -27,6 +27,13 @@ lint: $(VENV)/stamp-dev
 
 docs: $(VENV)/stamp-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# AUTHORS=PATH to a checkout of the paper's authors' code times it in the same run (it needs torch).
+bench: $(VENV)/stamp-bench
+	$(BIN)/python -m benchmarks.exact_against_clarabel
+	$(BIN)/python -m benchmarks.hard_cases
+	$(BIN)/python -m benchmarks.engines $(if $(AUTHORS),--authors $(AUTHORS))
+	$(BIN)/python -m benchmarks.report
 
 clean:
 	rm -rf $(VENV) docs/_build docs/auto_examples docs/api demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

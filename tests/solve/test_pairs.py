@@ -27,7 +27,7 @@ def slots(working, dense):
 
 
 def test_rows_and_adjoint_agree(setup):
-    X, everything, working, rng = setup
+    _, everything, working, rng = setup
     phi, g = rng.standard_normal((2, N)), rng.standard_normal((2, N, D))
     np.testing.assert_allclose(as_matrix(working, working(phi, g)), everything(phi, g), atol=1e-12)
     Z = rng.random((2, N, N)) * everything.mask
@@ -63,7 +63,7 @@ def test_growing_keeps_old_slots_and_ignores_what_is_held():
     more = (rng.random((2, N, N)) < 0.4) & ~np.eye(N, dtype=bool)
     working = WorkingSet(X, first)
     before, mask = working.at.copy(), working.mask.copy()
-    part, j, slot = working.add(more)
+    part, j, _ = working.add(more)
     assert len(part) == (more & ~first).sum()
     old = mask > 0
     np.testing.assert_array_equal(working.at[:, :, : before.shape[2]][old], before[old])
