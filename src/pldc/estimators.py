@@ -83,7 +83,8 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     random_state : int, RandomState or None, default=None
         Has no effect: the solvers draw no random numbers. Accepted for use in generic code.
     device : str, optional
-        A torch device such as "cuda" for the pass of ``solver="admm"`` over all pairs; None for NumPy.
+        A torch device such as "cuda" for the pass of ``solver="admm"`` over all pairs; None for NumPy. "auto" ignores
+        it where it takes "exact".
     verbose : int, default=0
         1 logs one line an iteration to the ``pldc`` logger at level INFO (else DEBUG), and shows it on standard error
         if no logging is set up.
@@ -102,8 +103,10 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         seminorm_``. It looks at the data points only; between them pieces of both parts may meet that never meet at
         one. ``function_.seminorm_bound(penalty, active_pairs=True)`` bounds the seminorm everywhere, in the units of
         the data; in equal units it is at most twice `seminorm_`.
+    solver_ : {"exact", "admm"}
+        The solver that was used.
     n_iter_ : int
-        Iterations of the solver.
+        Its iterations.
     clip_range_ : (float, float)
         Range of the training targets.
     reference_ : array of shape (d,)
@@ -186,14 +189,19 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         sample_weight : array of shape (n,), optional
             A weight of 2 equals the row twice; a weight of 0 equals the row left out.
         monitor : callable, optional
-            Called once an iteration with a dict of iteration, upper, lower, gap and seconds. If it returns a true
-            value the fit stops there, with the best function so far. Ctrl-C does the same and then raises
-            KeyboardInterrupt as usual: the model is fitted, and its certificate tells how well.
+            Called once an iteration with a dict of iteration, upper, lower, gap and seconds; the bounds are renewed
+            now and then only. If it returns a true value the fit stops there, with the best function so far. Ctrl-C
+            during the solve does the same and then raises KeyboardInterrupt as usual: the model is fitted, and its
+            certificate tells how well. (Pressed again, or before the first iteration, it leaves the model unfitted.)
 
         Returns
         -------
         self
         """
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)  # a fit that fails leaves no half of an older one behind
+        if monitor is not None and not callable(monitor):
+            raise TypeError(f"monitor must be callable, got {monitor!r}.")
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         weight = _check_weight(sample_weight, len(y))
@@ -223,6 +231,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.certificate_ = replace(certificate, solution=replace(feasible, multipliers=None, history=[]))
         self.seminorm_ = problem.penalty.value(feasible.slopes)
         self.lam_ = problem.lam
+        self.solver_ = "exact" if isinstance(solver, ExactSolver) else "admm"
         self.n_iter_ = solution.iterations
         self.clip_range_ = float(y.min()), float(y.max())
         self.reference_ = weighted_mean(X, weight)
@@ -241,7 +250,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def predict(self, X: Any) -> Array:
         """Evaluate the fitted function at the rows of X (clipped, if `clip`)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "function_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.clip(self.function_(X), *self._limits())
 
@@ -259,7 +268,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         Explanation
             prediction, intercept, slopes, contributions and active pieces, row by row; ``print`` shows a table.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "function_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return explain(
             self.function_,

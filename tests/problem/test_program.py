@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.problems import build, garbage, random_settings, synthetic
 
+from pldc.problem.program import neighbour_tree
 from pldc.problem.scaling import normalise
 from pldc.solve import ExactSolver
 
@@ -111,3 +112,15 @@ def test_bad_data_are_refused():
         build(X, np.where(y > 0, np.nan, y))
     with pytest.raises(ValueError, match="got shapes"):
         build(X, y[:5])
+
+
+def test_tree_of_near_neighbours_spans_all_points_even_in_far_clusters():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.standard_normal((40, 2)) + 1e3 * k for k in range(3)])
+    order, parent = neighbour_tree(X)
+    assert sorted(order) == list(range(120)) and parent[order[0]] == order[0]
+    place = np.argsort(order)
+    assert (place[parent[order[1:]]] < place[order[1:]]).all()  # parents come first
+    exact = build(X, rng.standard_normal(120)).spanning_tree
+    length = [np.abs(X[o[1:]] - X[p[o[1:]]]).max(axis=1) for o, p in ((order, parent), exact)]
+    assert np.sort(length[0])[:-2].sum() < 1.05 * np.sort(length[1])[:-2].sum()  # but for the two joints

@@ -20,7 +20,8 @@ def large(n, d=3):
 def test_auto_takes_the_accurate_engine_while_it_is_quick():
     assert isinstance(make_solver("auto", large(200), tol=1e-4), ExactSolver)
     assert isinstance(make_solver("auto", large(choose.LARGEST_EXACT + 1), tol=1e-4), AdmmSolver)
-    assert isinstance(make_solver("auto", large(200), tol=1e-4, device="cpu"), AdmmSolver)
+    assert isinstance(make_solver("auto", large(200), tol=1e-4, device="cpu"), ExactSolver)
+    assert make_solver("auto", large(choose.LARGEST_EXACT + 1), tol=1e-4, device="cpu").device == "cpu"
 
 
 def test_auto_takes_the_quick_engine_where_memory_is_short(monkeypatch):
@@ -33,7 +34,7 @@ def test_a_fit_that_cannot_fit_is_refused_with_numbers_and_a_remedy(monkeypatch)
     with pytest.raises(MemoryError, match=r"about \d+\.\d GB for 20000 .* 2\.0 GB are available.*solver='admm'"):
         make_solver("exact", large(20000), tol=1e-4)
     monkeypatch.setattr(choose, "available", lambda: 1e6)
-    with pytest.raises(MemoryError, match="fewer rows"):
+    with pytest.raises(MemoryError, match=r"1\.0 MB are available. Use fewer rows"):
         make_solver("admm", large(20000), tol=1e-4)
 
 
@@ -43,9 +44,8 @@ def test_without_knowledge_of_memory_nothing_is_refused(monkeypatch):
 
 
 def test_memory_grows_as_it_should():
-    assert memory("exact", large(4000)) > 3.2 * memory("exact", large(2000))
+    assert memory("exact", large(20000)) > 3.5 * memory("exact", large(10000))
     assert memory("admm", large(5000)) < 2.5 * 5000**2 * 8 + 200e6
-    assert (choose.available() or 1e9) > 0
 
 
 def test_limits_are_passed_on():

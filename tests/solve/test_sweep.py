@@ -122,3 +122,9 @@ def test_scaling_and_restarting():
         again = Sweep(X, 2, workers)
         again.restart(0, M)
     np.testing.assert_allclose(again.multipliers(0).toarray(), -M.toarray())
+
+
+def test_a_device_that_is_not_there_is_named():
+    pytest.importorskip("torch")
+    with Workers(1) as workers, pytest.raises(ValueError, match="device='nonsense' cannot be used"):
+        TorchSweep(np.zeros((3, 1)), 1, workers, "float64", "nonsense")

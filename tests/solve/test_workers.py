@@ -42,3 +42,18 @@ def test_errors_come_out_and_the_limit_is_lifted():
 def test_no_threads_is_an_error():
     with pytest.raises(ValueError, match="at least 1"):
         Workers(0)
+
+
+def test_an_interrupted_shutdown_still_frees_the_blas(monkeypatch):
+    from pldc.solve.workers import _limit
+
+    def press(self, *_, **__):
+        raise KeyboardInterrupt
+
+    before = _limit._users
+    workers = Workers(2)
+    workers.__enter__()
+    monkeypatch.setattr(type(workers._pool), "shutdown", press)
+    with pytest.raises(KeyboardInterrupt):
+        workers.__exit__(None, None, None)
+    assert _limit._users == before

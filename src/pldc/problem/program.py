@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
+from scipy.spatial import cKDTree
 
 from pldc.function.algebra import tilt
 from pldc.function.max_affine import Array, IntArray, MaxAffine
@@ -23,6 +26,8 @@ from pldc.function.pldc import PLDC
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Penalty
 
+NEIGHBOURS = 8  # joined to each point in that tree's graph, itself included
+MANY = 1500  # points from which the spanning tree is one of near neighbours
 LARGEST = 1e152  # squares must not overflow
 SHAPES: dict[str, tuple[float, ...]] = {"dc": (1.0, -1.0), "convex": (1.0,), "concave": (-1.0,)}
 
@@ -177,8 +182,13 @@ class Problem:
 
     @cached_property
     def spanning_tree(self) -> tuple[IntArray, IntArray]:
-        """Minimum spanning tree of the points in ℓ_∞: an order in which parents come first, and the parents (Prim)."""
+        """Minimum spanning tree of the points in ℓ_∞: an order in which parents come first, and the parents (Prim).
+
+        With many points, that of a graph of near neighbours: nearly as short, and not quadratic in their number.
+        """
         n = len(self.X)
+        if n > MANY:
+            return neighbour_tree(self.X)
         order, parent = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
         distance = np.abs(self.X - self.X[0]).max(axis=1, initial=0.0)
         distance[0] = np.inf
@@ -218,3 +228,21 @@ class Problem:
         for sign, phi, g in zip(self.signs, solution.values, solution.slopes, strict=True):
             parts[sign] = MaxAffine(g, phi - (g * self.X).sum(axis=1))
         return PLDC(tilt(parts[1.0], solution.linear), parts[-1.0])
+
+
+def neighbour_tree(X: Array) -> tuple[IntArray, IntArray]:
+    """Spanning tree of the graph that joins each point to a few near ones; its pieces are joined in a chain."""
+    n = len(X)
+    distance, near = cKDTree(X).query(X, k=min(NEIGHBOURS, n), p=np.inf)
+    start = np.repeat(np.arange(n), near.shape[1])
+    graph = coo_array((np.maximum(distance.ravel(), 1e-300), (start, near.ravel())), shape=(n, n))
+    tree = minimum_spanning_tree(graph)
+    count, piece = connected_components(tree, directed=False)
+    if count > 1:
+        first = np.unique(piece, return_index=True)[1]
+        first = first[np.argsort(X[first, 0], kind="stable")]
+        chain = coo_array((np.ones(count - 1), (first[:-1], first[1:])), shape=(n, n))
+        tree = tree + chain
+    order, parent = breadth_first_order(tree, 0, directed=False)
+    parent[0] = 0
+    return order.astype(np.intp), parent.astype(np.intp)

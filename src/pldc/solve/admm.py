@@ -7,17 +7,18 @@ fit at every observation that carry the loss (the squared loss needs none), and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError
 from scipy.sparse import csr_array
 
 from pldc.problem.certificate import split
 from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import keep_sign
 from pldc.solve.least_squares import EqualWeights, InverseDistance, Rows
-from pldc.solve.run import Monitor, Run
+from pldc.solve.run import LARGEST_LAM, Monitor, Run
 from pldc.solve.sweep import Sweep, TorchSweep
 from pldc.solve.workers import Workers
 
@@ -27,7 +28,7 @@ STIFFNESS = 0.1  # that of the slopes, relative to the rows' own pull on them
 RESETS = (10, 30, 80, 200, 500)  # iterations after which the penalty parameter follows the seminorm reached
 RESIDUAL = 0.3  # expected size of a residual, in scaled numbers: sets the penalty parameter of the loss
 WEIGHTED = 3000  # points up to which rows are weighted: it needs four n × n arrays
-FIRST_CHECK, SPACING = 50, 1.4  # certify after so many iterations, then whenever they have grown by this factor
+FIRST_CHECK, SPACING = 50, 1.25  # certify after so many iterations, then whenever they have grown by this factor
 
 
 @dataclass(frozen=True)
@@ -73,17 +74,19 @@ class AdmmSolver:
         hint = None if start is None else run.scaling.reduce(problem, start)
         weighted = len(problem.X) <= WEIGHTED if self.weighted is None else self.weighted
         with Workers(self.threads) as workers, run.interruptible():
-            if run.status == "running":
-                method = Admm(run.problem, workers, weighted, self.dtype, self.device, hint)
-                check = FIRST_CHECK
-            while run.status == "running":
-                method.step()
-                if method.iterations == check:
-                    run.offer(method.solution())
-                    check = max(check + FIRST_CHECK, int(SPACING * check))
-                run.record()
-            if run.status != "optimal":
-                run.offer(method.solution())
+            try:
+                if run.status == "running":
+                    bounded = replace(run.problem, lam=min(run.problem.lam, LARGEST_LAM))
+                    method = Admm(bounded, workers, weighted, self.dtype, self.device, hint)
+                    check, run.latest = FIRST_CHECK, method.solution
+                while run.status == "running":
+                    method.step()
+                    if method.iterations == check:
+                        run.offer(method.solution())
+                        check = max(check + FIRST_CHECK, int(SPACING * check))
+                    run.record()
+            except LinAlgError:
+                run.status = "stalled"
         return run.solution()
 
 

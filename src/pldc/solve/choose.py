@@ -15,8 +15,7 @@ from pldc.solve.exact import ALL_PAIRS, ExactSolver
 
 SOLVERS = ("auto", "exact", "admm")
 LARGEST_EXACT = 3000  # points up to which "auto" takes the accurate engine
-SLOTS = 60  # rows a point holds in a part, at the end of most solves
-GB = 1e9
+SLOTS = 120  # rows that the fullest point holds in a part: 40 to 60 in most solves, more where points cluster
 
 
 def make_solver(
@@ -35,12 +34,12 @@ def make_solver(
         raise ValueError("device is for solver='admm' (or 'auto'): the exact solver runs on the processor.")
     n = len(problem.X)
     if name == "auto":
-        name = "exact" if n <= LARGEST_EXACT and device is None and _fits(memory("exact", problem)) else "admm"
+        name = "exact" if n <= LARGEST_EXACT and _fits(memory("exact", problem)) else "admm"
     if not _fits(memory(name, problem)):
-        other = "" if name == "admm" else " Use solver='admm', which needs far less, or fewer rows."
+        remedy = "Use fewer rows" if name == "admm" else "Use solver='admm', which needs far less, or fewer rows"
         raise MemoryError(
-            f"solver={name!r} needs about {memory(name, problem) / GB:.1f} GB for {n} distinct rows, and "
-            f"{(available() or 0) / GB:.1f} GB are available.{other or ' Use fewer rows.'}"
+            f"The {name!r} solver needs about {_size(memory(name, problem))} for {n} distinct rows, and "
+            f"{_size(available() or 0.0)} are available. {remedy}."
         )
     if name == "exact":
         return ExactSolver(tol=tol, max_iter=200 if max_iter is None else max_iter, threads=threads)
@@ -58,6 +57,10 @@ def memory(name: str, problem: Problem) -> float:
         return 8.0 * n * P * d * (P * n + q) * 3
     C = P * SLOTS + q
     return 8.0 * (5 * (P * n + q) ** 2 + 2 * P * n * n / 8 + n * (C * C + 4 * P * d * C))
+
+
+def _size(size: float) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
 def _fits(needed: float) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.sparse import csr_array
 
 from pldc.function.max_affine import IntArray
 from pldc.problem.program import Problem, Solution
@@ -12,7 +14,7 @@ from pldc.solve.admm import Admm
 from pldc.solve.coarsen import clusters, coarsen, refine
 from pldc.solve.interior_point import InteriorPoint
 from pldc.solve.pairs import AllPairs, WorkingSet
-from pldc.solve.run import Monitor, Run
+from pldc.solve.run import LARGEST_LAM, Monitor, Run
 from pldc.solve.workers import Workers
 from pldc.solve.working_set import first_rows, pulled_back
 
@@ -21,8 +23,9 @@ EXHAUSTED = 1e-7  # share of the asked gap below which the interior point's own 
 RADII = (1e-6, 0.0, 1e-5)  # in scaled numbers: near-duplicates merged, then as they are, then merged more widely
 ALL_PAIRS = 100  # points up to which all pairs are held
 QUICK_ITERATIONS = 30  # of the quick engine, to find the first working set
-CLOSE, RARELY = 3.0, 5  # certify once the interior point's own gap is within CLOSE · tol; before, one iteration in five
-LARGEST_LAM = 1e6  # in scaled numbers; the answer is a constant (or linear) function long before
+CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # else those whose own gap is below CLOSE · tol or SMALL, or a tenth of that of the
+# one before, and one in five
+ALWAYS = 300  # points up to which every iterate is certified: the best bound may be that of any of them
 
 
 @dataclass(frozen=True)
@@ -78,14 +81,20 @@ def descend(
     method = begin(replace(target, lam=min(target.lam, LARGEST_LAM)), workers, hint)
     inner = method.solution()
 
-    def certify() -> None:
-        run.offer(inner if rep is None else refine(run.problem, rep, target, inner))
+    def current() -> Solution:
+        return inner if rep is None else refine(run.problem, rep, target, inner)
 
-    gap_mark, mu_mark, since, feasible = np.inf, np.inf, 0, True
+    run.latest = current
+    gap_mark, mu_mark, since, feasible, gap_then = np.inf, np.inf, 0, True, 0.0
     while run.status == "running":
         own_gap = method.mu * method.count / run.best.upper
-        if own_gap <= CLOSE * run.tol or len(run.history) % RARELY == 0:
-            certify()
+        if (
+            len(target.X) <= ALWAYS
+            or own_gap <= max(CLOSE * run.tol, SMALL, 0.1 * gap_then)
+            or len(run.history) % RARELY == 0
+        ):
+            run.offer(current())
+            gap_then = own_gap
         run.record()
         since += 1
         if run.best.gap < 0.9 * gap_mark or method.mu < 0.9 * mu_mark:
@@ -98,8 +107,8 @@ def descend(
             iterate = method.solution()
             inner = pulled_back(target, inner, iterate, workers)
             feasible = inner is iterate
-    if run.status != "optimal":
-        certify()
+    if run.status == "stalled":
+        run.offer(current())
 
 
 def begin(target: Problem, workers: Workers, hint: Solution | None) -> InteriorPoint:
@@ -107,8 +116,19 @@ def begin(target: Problem, workers: Workers, hint: Solution | None) -> InteriorP
     if len(target.X) <= ALL_PAIRS:
         return InteriorPoint(target, workers, AllPairs(target.X, len(target.signs)))
     if hint is None:
+        hint = rough(target, workers)
+    return InteriorPoint(target, workers, WorkingSet(target.X, first_rows(target, hint, workers)))
+
+
+def rough(target: Problem, workers: Workers) -> Solution:
+    """Run the quick engine for a moment; where its linear algebra fails, a paraboloid without multipliers stands in."""
+    try:
         quick = Admm(target, workers)
         for _ in range(QUICK_ITERATIONS):
             quick.step()
-        hint = quick.solution()
-    return InteriorPoint(target, workers, WorkingSet(target.X, first_rows(target, hint, workers)))
+        return quick.solution()
+    except LinAlgError:
+        P, (n, d) = len(target.signs), target.X.shape
+        values, slopes = 0.5 * (target.X**2).sum(axis=1), target.X
+        nothing = [csr_array((n, n)) for _ in range(P)]
+        return Solution(np.tile(values, (P, 1)), np.tile(slopes, (P, 1, 1)), np.zeros(d), nothing)

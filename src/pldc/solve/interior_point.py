@@ -1,4 +1,4 @@
-"""Structured primal-dual interior point for the program, on all pairs of points.
+"""Structured primal-dual interior point for the program, on the pairs of points that it is given.
 
 Every inequality has a slack s and a multiplier z, both positive; Newton steps drive all products s·z to zero together
 with the residuals of the optimality conditions. There are seven kinds:

@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_array
 
 from pldc.function.max_affine import Array
@@ -135,24 +135,22 @@ class InverseDistance(Rows):
         self.H = self._dense(degree[:, 0])
 
     def _dense(self, degree: Array) -> Array:
+        """H, a chunk of points at a time."""
         n, d = self.X.shape
         root = np.linalg.cholesky(self.N)
         step = max(1, CHUNK_BYTES // (8 * n * d))
-        omega = self.omega
-
-        def work(J: slice) -> Array:
-            total = np.zeros((n, n))
-            for start in range(J.start, J.stop, step):
-                block = np.arange(start, min(start + step, J.stop))
-                C = omega[block, :, None] * (self.X - self.X[block, None, :])
-                C[np.arange(len(block)), block] = -self.pull[block]
-                Z = np.matmul(C, root[block]).transpose(1, 0, 2).reshape(n, -1)
-                total += Z @ Z.T
-            return total
-
-        H = -sum(self.workers.over_blocks(work, n))
-        H -= 2.0 * omega
+        H = -2.0 * self.omega
         H[np.arange(n), np.arange(n)] += 2.0 * degree
+        for start in range(0, n, step):
+            block = np.arange(start, min(start + step, n))
+            C = self.omega[block, :, None] * (self.X - self.X[block, None, :])
+            C[np.arange(len(block)), block] = -self.pull[block]
+            Z = np.matmul(C, root[block]).transpose(1, 0, 2).reshape(n, -1)
+
+            def subtract(J: slice, Z: Array = Z) -> None:
+                H[J] -= Z[J] @ Z.T
+
+            self.workers.over_blocks(subtract, n)
         return H
 
     def weigh(self, T: csr_array, inverse: bool = False) -> csr_array:
@@ -173,13 +171,27 @@ class InverseDistance(Rows):
 
     def solver(self, share: float, extra: Array) -> Solve:
         """Cholesky, the constant fixed by a multiple of 11'."""
-        gauge = not extra.any()
         A = share * self.H
         A[np.arange(len(A)), np.arange(len(A))] += extra
-        if gauge:
-            A += np.diag(A).mean() / len(A)
-        factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+        if not extra.any():
+            A += max(float(np.diag(A).mean()), np.finfo(float).tiny) / len(A)
+        factor = nudged_cholesky(A)
         return lambda b: np.asarray(cho_solve(factor, b, check_finite=False))
+
+
+def nudged_cholesky(A: Array) -> tuple[Array, bool]:
+    """Cholesky factor of A; where rounding has made it indefinite, of A with a slightly larger diagonal."""
+    at, nudge = np.arange(len(A)), 0.0
+    size = max(float(np.abs(A[at, at]).max()), np.finfo(float).tiny)
+    while True:
+        B = A.copy()
+        B[at, at] += nudge * size
+        try:
+            return cho_factor(B.T, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            nudge = max(100.0 * nudge, np.finfo(float).eps)
+            if not nudge < 1e-3:
+                raise
 
 
 def inverse_square_distances(X: Array) -> Array:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import lsq_linear
 from scipy.sparse import csr_array
 
 from pldc.function.max_affine import Array
@@ -18,10 +19,12 @@ from pldc.problem.scaling import degree, normalise
 
 Monitor = Callable[[dict[str, float]], Any]
 
+RIDGE = 1e-7
+LARGEST_LAM = 1e6  # in scaled numbers; the answer is a constant (or linear) function long before
 STATUS = {
     "optimal": "the asked gap is certified",
-    "stalled": "rounding stopped the solver; a larger tol, a larger lam or standardised data would help",
-    "max_iter": "max_iter iterations were not enough; raise max_iter or tol",
+    "stalled": "rounding stopped the solver; raise tol or lam, standardise X, or round X to the digits that it has",
+    "max_iter": "max_iter iterations were not enough; raise max_iter or tol (1e-2 is realistic for solver='admm')",
     "stopped": "the monitor stopped the fit",
     "interrupted": "the fit was interrupted",
 }
@@ -55,6 +58,7 @@ class Run:
         self.history: list[dict[str, float]] = []
         self.began = time.perf_counter()
         self.status = "running"
+        self.latest: Callable[[], Solution] | None = None  # reads the current iterate
         self.best = certify(self.problem, affine_fit(self.problem))
         self._judge()
 
@@ -93,7 +97,11 @@ class Run:
             self.status = "interrupted"
 
     def solution(self) -> Solution:
-        """Return the best solution in the units of the original problem."""
+        """Return the best solution in the units of the original problem; a solve cut short has its last say."""
+        if self.status != "optimal" and self.latest is not None:
+            status = self.status
+            self.offer(self.latest())
+            self.status = self.status if self.status == "optimal" else status
         solution = self.scaling.restore(self.original, self.best.solution)
         return replace(solution, status=self.status, iterations=len(self.history), history=self.history)
 
@@ -117,7 +125,14 @@ def affine_fit(problem: Problem) -> Solution:
     if problem.linear:
         root = np.sqrt(problem.weight)
         design = np.column_stack([np.ones(len(problem.y)), problem.X[problem.node]])
-        intercept, *linear = np.linalg.lstsq(root[:, None] * design, root * problem.y, rcond=None)[0]
+        allowed = np.where(problem.monotone > 0, 0.0, -np.inf), np.where(problem.monotone < 0, 0.0, np.inf)
+        limits = tuple(np.append(free, bound) for free, bound in zip((-np.inf, np.inf), allowed, strict=True))
+        if problem.monotone.any():
+            # A trace of ridge: on dependent columns the bounded problem has solutions of any size.
+            tall = np.vstack([root[:, None] * design, RIDGE * np.eye(d + 1)])
+            intercept, *linear = lsq_linear(tall, np.append(root * problem.y, np.zeros(d + 1)), limits, tol=1e-14).x
+        else:
+            intercept, *linear = np.linalg.lstsq(root[:, None] * design, root * problem.y, rcond=None)[0]
         values[0] = problem.signs[0] * intercept
     fit = problem.fit(values, np.asarray(linear))[problem.node]
     omega = problem.at_nodes(problem.weight * problem.loss.derivative(fit - problem.y))

@@ -163,7 +163,11 @@ class TorchSweep(Sweep):
             import torch
         except ImportError as error:
             raise ImportError('device= needs torch: pip install "pldc[gpu]", or leave device out.') from error
-        self.torch, self.device = torch, torch.device(device)
+        try:
+            self.torch, self.device = torch, torch.device(device)
+            torch.zeros(1, device=self.device)
+        except (RuntimeError, AssertionError) as error:
+            raise ValueError(f"device={device!r} cannot be used: {str(error).splitlines()[0]}") from error
         self.rows = max(8, DEVICE_BYTES // (len(X) * self.dtype.itemsize))
 
     def _negatives(self, left: Array, right: Array, forget: float) -> list[Entries]:

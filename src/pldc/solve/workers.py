@@ -73,9 +73,11 @@ class Workers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
-        _limit.release()
+        try:
+            if self._pool is not None:
+                self._pool.shutdown()
+        finally:  # also where Ctrl-C is pressed again meanwhile
+            _limit.release()
 
     def over_blocks(self, work: Callable[[slice], Any], n: int) -> list[Any]:
         """Call `work` on slices that cover range(n), in parallel; return the results in order."""
