@@ -238,7 +238,9 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         # The gap is recomputed: the solver's word is not taken, rounding is forgiven. The model is complete by now, so
         # nothing is lost where the warning is an error.
         if not certificate.gap <= 1.01 * solver.tol:
-            reason = STATUS["stalled" if solution.status == "optimal" else solution.status]
+            reason = STATUS[solution.status]
+            if solution.status == "optimal":  # in the solver's own numbers, but not in those of the data
+                reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
             warnings.warn(
                 f"The certified relative gap is {certificate.gap:.2g}, not tol={self.tol:.2g}: {reason}.",
                 ConvergenceWarning,

@@ -25,7 +25,7 @@ ALL_PAIRS = 100  # points up to which all pairs are held
 QUICK_ITERATIONS = 30  # of the quick engine, to find the first working set
 CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # else those whose own gap is below CLOSE · tol or SMALL, or a tenth of that of the
 # one before, and one in five
-ALWAYS = 300  # points up to which every iterate is certified: the best bound may be that of any of them
+ALWAYS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
 
 
 @dataclass(frozen=True)
