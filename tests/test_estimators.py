@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -418,48 +418,3 @@ def test_an_interrupted_fit_leaves_no_half_fitted_model(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert not hasattr(model, "function_")
-
-
-@pytest.mark.parametrize("solver", ["exact", "admm"])
-def test_a_monitor_stops_the_fit(solver):
-    X, y = synthetic(60, 2)
-    seen = []
-    model = DCRegressor(solver=solver, tol=1e-12)
-    with pytest.warns(ConvergenceWarning, match="the monitor stopped the fit"):
-        model.fit(X, y, monitor=lambda row: seen.append(row["gap"]) or len(seen) == 9)
-    assert len(seen) == model.n_iter_ == 9 and model.solver_ == solver
-    assert model.score(X, y) > 0.1
-    with pytest.raises(TypeError, match="monitor must be callable"):
-        model.fit(X, y, monitor=5)
-
-
-@pytest.mark.parametrize("solver", ["exact", "admm"])
-def test_ctrl_c_keeps_what_was_found_and_is_not_swallowed(solver):
-    X, y = synthetic(60, 2)
-
-    def press(row):
-        if row["iteration"] == 12:
-            raise KeyboardInterrupt
-
-    model = DCRegressor(solver=solver, tol=1e-12)
-    with pytest.warns(ConvergenceWarning, match="interrupted"), pytest.raises(KeyboardInterrupt, match="certified gap"):
-        model.fit(X, y, monitor=press)
-    assert model.certificate_.gap < 0.9 and model.score(X, y) > 0.1
-
-
-def test_a_fit_that_fails_leaves_no_half_of_an_older_one():
-    X, y = synthetic(20, 2)
-    model = DCRegressor(lam=0.1).fit(X, y)
-    with pytest.raises(ValueError, match="lam must be"):
-        model.set_params(lam=-1).fit(np.column_stack([X, X]), y)
-    with pytest.raises(NotFittedError):
-        model.predict(X)
-
-
-def test_solvers_agree():
-    X, y = synthetic(60, 2)
-    exact = DCRegressor(lam=0.1, solver="exact").fit(X, y)
-    quick = DCRegressor(lam=0.1, solver="admm", tol=1e-2).fit(X, y)
-    assert quick.certificate_.lower <= exact.certificate_.upper and quick.certificate_.upper >= exact.certificate_.lower
-    assert exact.solver_ == DCRegressor(lam=0.1).fit(X, y).solver_
-    assert np.abs(exact.predict(X) - quick.predict(X)).mean() < 0.1

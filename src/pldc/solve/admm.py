@@ -43,8 +43,8 @@ class AdmmSolver:
     threads : int or None
         None: as many as the BLAS would use.
     weighted : bool or None
-        Weigh the row of a pair by one over its squared distance: a third of the iterations, each about twice as dear,
-        and four n × n arrays where otherwise there is none. None: up to 3000 points.
+        Weigh the row of a pair by one over its squared distance: fewer iterations, each dearer, and four n × n
+        arrays where otherwise there is none. None: up to 3000 points.
     dtype : {"float64", "float32"}
         For the pass over all pairs.
     device : str or None

@@ -51,7 +51,7 @@ def memory(name: str, problem: Problem) -> float:
     P, (n, d) = len(problem.signs), problem.X.shape
     q = d if problem.penalty.name == "componentwise" else 1
     if name == "admm":
-        dense = 6 * n * n if n <= WEIGHTED else n * n / 4  # the latter: sparse multipliers, many at the start
+        dense = 8 * n * n if n <= WEIGHTED else n * n / 4  # the latter: sparse multipliers, many at the start
         return 8.0 * (dense + 4 * n * d * d)
     if n <= ALL_PAIRS:
         return 8.0 * n * P * d * (P * n + q) * 3

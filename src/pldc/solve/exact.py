@@ -23,9 +23,9 @@ EXHAUSTED = 1e-7  # share of the asked gap below which the interior point's own 
 RADII = (1e-6, 0.0, 1e-5)  # in scaled numbers: near-duplicates merged, then as they are, then merged more widely
 ALL_PAIRS = 100  # points up to which all pairs are held
 QUICK_ITERATIONS = 30  # of the quick engine, to find the first working set
-CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # else those whose own gap is below CLOSE · tol or SMALL, or a tenth of that of the
-# one before, and one in five
 ALWAYS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
+CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # beyond: one in five, and those whose own gap is below CLOSE · tol, SMALL, or a
+# tenth of the one certified before
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ class ExactSolver:
         hint = None if start is None else run.scaling.reduce(problem, start)
         with Workers(self.threads) as workers, run.interruptible():
             for radius in RADII:
+                if run.status not in ("running", "stalled"):
+                    break
                 rep = clusters(run.problem, radius)
                 if radius == 0.0:
                     descend(run, run.problem, workers, hint=hint)
                 elif (rep != np.arange(len(rep))).any():
                     descend(run, coarsen(run.problem, rep), workers, rep)
-                if run.status not in ("running", "stalled"):
-                    break
         return run.solution()
 
 
@@ -75,8 +75,6 @@ def descend(
     run: Run, target: Problem, workers: Workers, rep: IntArray | None = None, hint: Solution | None = None
 ) -> None:
     """Run the interior point on the problem, or on its `target` with points merged into representatives `rep`."""
-    if run.status not in ("running", "stalled"):
-        return
     run.status = "running"
     method = begin(replace(target, lam=min(target.lam, LARGEST_LAM)), workers, hint)
     inner = method.solution()
@@ -109,6 +107,7 @@ def descend(
             feasible = inner is iterate
     if run.status == "stalled":
         run.offer(current())
+        run.latest = None
 
 
 def begin(target: Problem, workers: Workers, hint: Solution | None) -> InteriorPoint:

@@ -10,7 +10,7 @@ and what is left for φ is H φ = h with H = Σ_ji ω_ji (e_i − e_j)(e_i − e
 h_i = Σ_j ω_ji T_ji − Σ_j ω_ij T_ij + (K'Nθ)_i. T is sparse.
 
 With equal weights N_j is a rank-one update of one matrix and H is diagonal plus rank 2d + 2 (`EqualWeights`); with
-ω_ji = 1 / ‖x_i − x_j‖² it is dense, factored once (`InverseDistance`), and the iteration needs a third as many steps.
+ω_ji = 1 / ‖x_i − x_j‖² it is dense, factored once (`InverseDistance`), and the iteration needs fewer steps.
 """
 
 from __future__ import annotations
