@@ -31,23 +31,28 @@ def main() -> None:
     exact = [c for c in cells if c["kind"] == "solve" and c["engine"] == "exact"]
     quick = [c for c in cells if c["kind"] == "solve" and c["engine"] == "admm"]
     steps = [c for c in cells if c["kind"] == "iterate"]
-    authors = {c["n"]: c["seconds"] for c in cells if c["kind"] == "authors" and not c["tuned"]}
-    tuned = [c for c in cells if c["kind"] == "authors" and c["tuned"]]
+    authors = {c["n"]: c["seconds"] for c in cells if c["kind"] == "authors" and c["task"] == "iteration"}
+    tuned = [c for c in cells if c["kind"] == "authors" and c["task"] == "tuned"]
+    objective = [c for c in cells if c["kind"] == "authors" and c["task"] == "objective"]
     peers = [c for c in cells if c["kind"] == "peer"]
     parts = []
 
-    head = ["n", "d", "λ", "loss", "to 1e-2", "to 1e-3", "to 1e-4", "iterations", "peak MB"]
+    head = ["n", "d", "λ", "loss", "to 1e-2", "to 1e-3", "to 1e-4", "iterations", "gap at the end", "peak MB"]
     rows = [
         [c["n"], c["d"], c["lam"], c["loss"]]
         + [number(c["to_gap"][gap]) for gap in ("0.01", "0.001", "0.0001")]
-        + [c["iterations"], round(c["peak_megabytes"])]
+        + [c["iterations"], f"{c['gap']:.1e}", round(c["peak_megabytes"])]
         for c in sorted(exact, key=lambda c: (c["n"], c["d"], c["loss"], c["lam"]))
     ]
     parts += [title("Accurate engine: seconds to a certified gap"), list_table(head, rows)]
 
-    rows = [[c["n"], c["d"], c["lam"], number(c["to_gap"]["0.01"]), c["iterations"], f"{c['gap']:.1e}"] for c in quick]
-    head = ["n", "d", "λ", "seconds to 1e-2", "iterations", "gap at the end"]
-    parts += [title("Quick engine: seconds to a certified 1e-2 (squared loss)"), list_table(head, rows)]
+    rows = [
+        [c["n"], c["d"], c["lam"], c["loss"], number(c["to_gap"]["0.01"]), number(c["seconds"]), c["iterations"]]
+        + [f"{c['gap']:.1e}", round(c["peak_megabytes"])]
+        for c in sorted(quick, key=lambda c: (c["n"], c["d"], c["loss"], c["lam"]))
+    ]
+    head = ["n", "d", "λ", "loss", "seconds to 1e-2", "seconds in all", "iterations", "gap at the end", "peak MB"]
+    parts += [title("Quick engine: to a certified 1e-2, or a minute"), list_table(head, rows)]
 
     head = ["n", "rows", "precision", "ms an iteration", "authors' ms", "ratio", "ms a pass", "GFlop/s"]
     head += ["share of a matrix product's", "peak MB"]
@@ -69,6 +74,17 @@ def main() -> None:
     parts += [title("Quick engine: one iteration, both parts, d = 10"), list_table(head, rows)]
     for c in tuned:
         parts.append(f"The authors' auto-tuned fit at n = {c['n']}, d = {c['d']}: {c['seconds']:.0f} s.\n")
+
+    if objective:
+        c = objective[0]
+        head = ["iterations", "seconds", "objective", "above its optimum by"]
+        rows = [
+            [c["iterations"], number(c["seconds"]), number(c["objective"]), f"{100 * c['excess']:.2g} %"]
+            for c in objective
+        ]
+        name = f"The authors' code on its own objective, n = {c['n']}, d = {c['d']}, λ = 0.02 n"
+        parts += [title(name), list_table(head, rows)]
+        parts.append(f"The accurate engine on ours: {c['our_seconds']:.2g} s to a certified {c['our_gap']:.0e}.\n")
 
     ours = {(c["n"], c["d"], c["loss"], c["lam"]): c for c in exact}
     head = ["n", "d", "loss", "solver", "seconds", "gap reached", "rounds", "accurate engine", "ratio"]

@@ -116,6 +116,7 @@ class WorkingSet:
         self.member |= new
         self.D = self.X[self.at] - self.X[:, None, :]
         self._place: IntArray | None = None
+        self._columns: IntArray | None = None
         return part, j, slot
 
     def __call__(self, phi: Array, g: Array) -> Array:
@@ -143,10 +144,12 @@ class WorkingSet:
 
     def _index(self, C: int) -> IntArray:
         """Which variable each column of W belongs to: (n, C)."""
-        P, n, m = self.at.shape
-        values = (self.at + n * np.arange(P)[:, None, None]).transpose(1, 0, 2).reshape(n, P * m)
-        bounds = np.broadcast_to(P * n + np.arange(C - P * m), (n, C - P * m))
-        return np.hstack([values, bounds])
+        if self._columns is None:
+            P, n, m = self.at.shape
+            values = (self.at + n * np.arange(P)[:, None, None]).transpose(1, 0, 2).reshape(n, P * m)
+            bounds = np.broadcast_to(P * n + np.arange(C - P * m), (n, C - P * m))
+            self._columns = np.hstack([values, bounds])
+        return self._columns
 
     def columns(self, W: Array, v: Array) -> Array:
         """W v, point by point: (n, P d)."""

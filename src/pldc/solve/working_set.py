@@ -16,7 +16,7 @@ from pldc.function.max_affine import Array
 from pldc.problem.program import Problem, Solution
 from pldc.solve.workers import Workers
 
-HEAVIEST, TIGHTEST, NEAREST = 15, 30, 5  # rows of each kind a point starts with, in each part
+HEAVIEST, TIGHTEST, NEAREST = 12, 20, 3  # rows of each kind a point starts with, in each part
 MOST_NEW = 10  # rows a point takes in at once, in each part
 PULL = 1.1  # times the way back to the first point that satisfies all rows
 VIOLATED = 1e-10  # relative to the largest value
