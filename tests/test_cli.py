@@ -30,7 +30,7 @@ def test_no_command_is_an_error(capsys):
 
 def test_plot_surface():
     X, y = synthetic(30, 2)
-    model = DCRegressor(tol=1e-2).fit(X, y)
+    model = DCRegressor(lam=0.01, tol=1e-2).fit(X, y)
     figure = plot_surface(model.function_, X, y, title="a surface", names=("u", "v"), grid=20)
     assert isinstance(figure, Figure) and len(figure.axes) == 2
     assert figure.axes[0].get_title() == "a surface" and figure.axes[1].get_xlabel() == "u"

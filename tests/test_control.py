@@ -12,7 +12,7 @@ from tests.problems import synthetic
 def test_a_monitor_stops_the_fit(solver):
     X, y = synthetic(60, 2)
     seen = []
-    model = DCRegressor(solver=solver, tol=1e-12)
+    model = DCRegressor(lam=0.01, solver=solver, tol=1e-12)
     with pytest.warns(ConvergenceWarning, match="the monitor stopped the fit"):
         model.fit(X, y, monitor=lambda row: seen.append(row["gap"]) or len(seen) == 9)
     assert len(seen) == model.n_iter_ == 9 and model.solver_ == solver
@@ -29,7 +29,7 @@ def test_ctrl_c_keeps_what_was_found_and_is_not_swallowed(solver):
         if row["iteration"] == 12:
             raise KeyboardInterrupt
 
-    model = DCRegressor(solver=solver, tol=1e-12)
+    model = DCRegressor(lam=0.01, solver=solver, tol=1e-12)
     with pytest.warns(ConvergenceWarning, match="interrupted"), pytest.raises(KeyboardInterrupt, match="certified gap"):
         model.fit(X, y, monitor=press)
     assert model.certificate_.gap < 0.9 and model.score(X, y) > 0.1

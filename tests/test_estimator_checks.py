@@ -7,9 +7,9 @@ from pldc import DCRegressor
 
 SETTINGS = [
     DCRegressor(),
-    DCRegressor(loss="absolute", penalty="joint", tol=1e-3),
-    DCRegressor(loss="huber", shape="convex", linear="free", tol=1e-3),
-    DCRegressor(loss="quantile", quantile=0.7, shape="concave", clip=False, standardize=False, tol=1e-3),
+    DCRegressor(loss="absolute", penalty="joint", lam=0.01, tol=1e-3),
+    DCRegressor(loss="huber", shape="convex", linear="free", lam="srm", tol=1e-3),
+    DCRegressor(loss="quantile", quantile=0.7, shape="concave", lam=0.01, clip=False, standardize=False, tol=1e-3),
 ]
 
 

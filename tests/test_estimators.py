@@ -24,7 +24,7 @@ LOSSES = ("squared", "absolute", "huber", "quantile")
 
 
 def fit(X=X, y=Y, weight=None, **settings):
-    return DCRegressor(**settings).fit(X, y, sample_weight=weight)
+    return DCRegressor(**({"lam": 0.01} | settings)).fit(X, y, sample_weight=weight)
 
 
 # ---------------------------------------------------------------- what a fit returns
@@ -171,7 +171,7 @@ def test_clone_pickle_and_search():
 
 
 def test_refit_forgets():
-    model = DCRegressor().fit(X, Y)
+    model = DCRegressor(lam=0.01).fit(X, Y)
     model.fit(X[:, :2], Y)
     assert model.n_features_in_ == 2 and model.function_.n_features == 2
 
@@ -386,7 +386,7 @@ from pldc import DCRegressor
 if "--configured" in sys.argv:
     logging.basicConfig(level=logging.WARNING)
 x = np.linspace(0, 1, 20)[:, None]
-model = DCRegressor(verbose=1).fit(x, x[:, 0] ** 2)
+model = DCRegressor(lam=0.01, verbose=1).fit(x, x[:, 0] ** 2)
 logger = logging.getLogger("pldc")
 assert logger.level == logging.NOTSET and not logger.handlers
 print(model.n_iter_)

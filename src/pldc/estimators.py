@@ -2,30 +2,76 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from joblib import cpu_count
+from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pldc.function import Explanation, explain
-from pldc.function.max_affine import Array
-from pldc.problem import Problem, certify, make_loss, make_penalty
+from pldc.function import PLDC, Explanation, PLDCSum, explain
+from pldc.function.max_affine import Array, IntArray
+from pldc.problem import Certificate, Problem, certify, make_loss, make_penalty
 from pldc.problem.program import SHAPES
-from pldc.problem.units import Units, weighted_mean
+from pldc.problem.recipe import Recipe, Rows
+from pldc.problem.units import weighted_mean
+from pldc.select.bound import Bound, bound, srm_lam
+from pldc.select.discrepancy import discrepancy
+from pldc.select.folds import distinct, interleaved
+from pldc.select.intervals import CrossFit
+from pldc.select.path import Path, follow
+from pldc.select.search import MOST_KEPT, Search, Split
 from pldc.solve import AdmmSolver, ExactSolver
 from pldc.solve.choose import make_solver
 from pldc.solve.progress import shown
 from pldc.solve.run import STATUS, Monitor
+from pldc.solve.workers import blas_threads
 
 LINEAR = ("penalized", "free")
+GEOMETRIES = ("axes", "learned")
+COMBINE = ("average", "best")
+SCALE_ROWS = 50  # rows of the subsample whose discrepancy sets the scale of the grid of λ
+SEVERAL_SOLVES = 600  # rows up to which the geometry is learned, and rounds averaged, unless told otherwise
+FEWEST = 4  # distinct rows that cross-validation needs
+DISCREPANCY_ROWS = 300  # rows of the subsample for lam="srm" and for the bound
+
+
+@dataclass(frozen=True)
+class FittedRound:
+    """One round of a fit: a program in learned coordinates, solved to a certified gap.
+
+    Attributes
+    ----------
+    function : PLDC
+        In the units of the data.
+    lam : float
+    certificate : Certificate
+    seminorm : float
+        As the program measures it.
+    geometry : array of shape (d, d), or None
+        The coordinates of the program are (standardised x) @ geometry; None: the axes.
+    solver : {"exact", "admm"}
+    iterations : int
+    """
+
+    function: PLDC
+    lam: float
+    certificate: Certificate = field(repr=False)
+    seminorm: float
+    geometry: Array | None = field(repr=False)
+    solver: str
+    iterations: int
+    status: str
 
 
 class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -52,10 +98,35 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         Outliers inflate that deviation: against them a value such as 0.2 is more robust than the default.
     penalty : {"componentwise", "joint"}, default="componentwise"
         The seminorm.
-    lam : float, default=0.01
-        Weight of the seminorm, > 0. Smaller follows the data more closely; choose it by cross-validation, with a score
-        that fits the loss (R² does not fit quantiles). Good values often lie between 0.001 and 1; absolute and quantile
-        loss need larger ones than squared loss.
+    lam : "cv", "srm" or float, default="cv"
+        Weight of the seminorm. Smaller follows the data more closely.
+        "cv": by cross-validation on a geometric grid whose scale is the maximum discrepancy of the rows (see
+        :mod:`pldc.select.discrepancy`); the grid grows by itself where the best value lies at its end.
+        "srm": the value of the theory, 24 M D̂ for the squared loss. It is meant for the worst case, and smooths a lot.
+        A number > 0: that weight. Good ones often lie between 0.001 and 1.
+    cv : int, cross-validation generator or iterable, default=5
+        For ``lam="cv"``. A number deals the distinct rows out to so many folds, by their content and not by their
+        order. Rows that belong together (one patient, one day) must not be split: pass `groups` to `fit`, or a
+        splitter of scikit-learn.
+    max_cv_rows : int or None, default=1500
+        Of more distinct rows than this, cross-validation with a number of folds looks at a random subsample, and λ is
+        carried over to all rows at the rate of the discrepancy, n^(−2/(d+4)). None, or a splitter as `cv`: all rows.
+    scoring : str or callable, optional
+        Scorer of scikit-learn for ``lam="cv"``, larger is better. None: the loss itself.
+    one_standard_error : bool, default=False
+        Take the largest `lam` whose score is within one standard error of the best.
+    geometry : {"learned", "axes"}, optional
+        "axes": slopes are measured along the features. "learned": the fit is repeated in coordinates made from the
+        gradients of the one before, which stretch the directions that matter (with `monotone`, the features only).
+        None: "learned" for ``lam="cv"`` up to 600 rows, where it takes seconds, else "axes".
+    max_rounds : int, default=4
+        How often the geometry is learned at most; with ``lam="cv"`` it ends when the score stops improving.
+    combine : {"average", "best"}, optional
+        "average": `function_` is the mean of the two rounds whose mean predicts best out of fold (or of one, if none is
+        better): a short sum of functions. "best": it is the best single round, one PLDC to read. None: "average" up to
+        600 rows; beyond, a second solve costs more than it gains.
+    M : float, optional
+        Bound on the size of y around its mean for ``lam="srm"``, in the units of y; the largest deviation seen if None.
     shape : {"dc", "convex", "concave"}, default="dc"
         Restrict f to be convex or concave. `predict` is so only with ``clip=False``.
     monotone : sequence or dict, optional
@@ -79,9 +150,11 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     max_iter : int, optional
         Limit on iterations of the solver. None: 200 for "exact", 2000 for "admm".
     n_jobs : int, optional
-        Threads. None: as many as the BLAS would use; −1: all cores.
+        Threads of a solve, and processes of the cross-validation, which runs through joblib: its parallel_config
+        chooses another backend, such as Dask. None: as many as the BLAS would use; −1: all cores.
     random_state : int, RandomState or None, default=None
-        Has no effect: the solvers draw no random numbers. Accepted for use in generic code.
+        For the random halves of the discrepancy (``lam="srm"`` and `generalization_bound`); None: the same ones every
+        time. The solvers and the default folds draw no random numbers.
     device : str, optional
         A torch device such as "cuda" for the pass of ``solver="admm"`` over all pairs; None for NumPy. "auto" ignores
         it where it takes "exact".
@@ -91,13 +164,18 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     Attributes
     ----------
-    function_ : PLDC
-        The fitted function in the units of the data (not clipped).
+    function_ : PLDC or PLDCSum
+        The fitted function in the units of the data (not clipped). A :class:`PLDCSum`, a short sum of PLDCs with the
+        same interface, where several rounds are averaged.
+    rounds_ : list of FittedRound
+        The programs that were solved, one for each round kept: its function, `lam`, certificate and coordinates.
     certificate_ : Certificate
-        ``upper``, ``lower`` and ``gap`` of the program stated above, and the ``solution`` that attains ``upper``:
-        values and slopes of both parts at the distinct (standardised) rows.
+        ``upper``, ``lower`` and ``gap`` of the program of the last round kept, and the ``solution`` that attains
+        ``upper``: values and slopes of both parts at the distinct rows, in the coordinates of the program.
     lam_ : float
-        The weight used.
+        The weight used in the last round kept.
+    cv_results_ : dict of arrays
+        With ``lam="cv"``: scores of every `lam` and round on every fold, in the form of scikit-learn's GridSearchCV.
     seminorm_ : float
         The seminorm as the program measures it, in its (standardised) units: ``objective = mean loss + lam_ ·
         seminorm_``. It looks at the data points only; between them pieces of both parts may meet that never meet at
@@ -145,7 +223,15 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         quantile: float = 0.5,
         huber_delta: float = 1.35,
         penalty: str = "componentwise",
-        lam: float = 0.01,
+        lam: float | str = "cv",
+        cv: Any = 5,
+        max_cv_rows: int | None = 1500,
+        scoring: Any = None,
+        one_standard_error: bool = False,
+        geometry: str | None = None,
+        max_rounds: int = 4,
+        combine: str | None = None,
+        M: float | None = None,
         shape: str = "dc",
         monotone: ArrayLike | Mapping[str, int] | None = None,
         linear: str = "penalized",
@@ -164,6 +250,14 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.huber_delta = huber_delta
         self.penalty = penalty
         self.lam = lam
+        self.cv = cv
+        self.max_cv_rows = max_cv_rows
+        self.scoring = scoring
+        self.one_standard_error = one_standard_error
+        self.geometry = geometry
+        self.max_rounds = max_rounds
+        self.combine = combine
+        self.M = M
         self.shape = shape
         self.monotone = monotone
         self.linear = linear
@@ -178,7 +272,12 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, monitor: Monitor | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        monitor: Monitor | None = None,
     ) -> DCRegressor:
         """Fit the function.
 
@@ -188,67 +287,355 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
             A weight of 2 equals the row twice; a weight of 0 equals the row left out.
+        groups : array of shape (n,), optional
+            Rows of one group stay together in cross-validation.
         monitor : callable, optional
-            Called once an iteration with a dict of iteration, upper, lower, gap and seconds; the bounds are renewed
-            now and then only. If it returns a true value the fit stops there, with the best function so far. Ctrl-C
-            during the solve does the same and then raises KeyboardInterrupt as usual: the model is fitted, and its
-            certificate tells how well. (Pressed again, or before the first iteration, it leaves the model unfitted.)
+            Called once an iteration of the final solve with a dict of iteration, upper, lower, gap and seconds; the
+            bounds are renewed now and then only. If it returns a true value the solve stops there, with the best
+            function so far. Ctrl-C during the solve does the same and then raises KeyboardInterrupt as usual: the model
+            is fitted, and its certificate tells how well. Pressed during cross-validation, or again, or before the
+            first iteration, it leaves the model unfitted.
 
         Returns
         -------
         self
         """
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)  # a fit that fails leaves no half of an older one behind
+        self._forget()
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {monitor!r}.")
+        rows, kept = self._rows_of(X, y, sample_weight)
+        recipe = self._recipe()
+        lam = self._lam_rule()
+        learned = self._geometry(lam, len(rows.y)) == "learned"
+        rounds = _whole("max_rounds", self.max_rounds, 0) if learned else 0
+        if self.combine is not None:
+            _choice("combine", self.combine, COMBINE)
+        self._solver(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
+        plan: list[tuple[float, Array | None]]
+        with shown(self.verbose) as log:
+            if lam == "cv" and len(distinct(rows)[0].y) >= FEWEST:
+                plan = self._cross_validate(recipe, rows, kept, groups, rounds)
+            else:
+                plan = self._plan(recipe, rows, lam, rounds)
+            fitted: list[FittedRound] = []
+            for weight, turn in plan:
+                fitted.append(self._solve(recipe, rows, weight, turn, _both(log, monitor)))
+                if fitted[-1].status in ("interrupted", "stopped"):
+                    break
+        self._remember(fitted, rows)
+        self._warn(fitted)
+        if fitted[-1].status == "interrupted":
+            gap = fitted[-1].certificate.gap
+            raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
+        return self
+
+    def _forget(self) -> None:
+        """Delete what an older fit left: one that fails leaves no half of it behind."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+        self._cross_fit: CrossFit | None = None
+
+    def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Rows, IntArray]:
+        """Check the data; return the rows of positive weight and their places."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
         weight = _check_weight(sample_weight, len(y))
-        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        units = Units.of(X, y, weight) if self.standardize else Units.none(X.shape[1])
-        problem = Problem.from_data(
-            units.scale_X(X),
-            units.scale_y(y),
-            weight=weight,
+        kept = np.flatnonzero(weight > 0)
+        return Rows(X, np.asarray(y, dtype=np.float64), weight).take(kept), kept
+
+    def _recipe(self) -> Recipe:
+        signs = self._monotone_signs()
+        return Recipe(
             loss=make_loss(
                 self.loss,
                 quantile_level=_number("quantile", self.quantile),
                 huber_delta=_number("huber_delta", self.huber_delta),
             ),
             penalty=make_penalty(self.penalty),
-            lam=_number("lam", self.lam),
             shape=_choice("shape", self.shape, tuple(SHAPES)),
-            monotone=self._monotone_signs(),
+            monotone=np.zeros(self.n_features_in_, dtype=int) if signs is None else np.asarray(signs),
             linear=_choice("linear", self.linear, LINEAR) == "free",
+            standardize=self.standardize,
         )
+
+    def _lam_rule(self) -> float | str:
+        if isinstance(self.lam, str):
+            if self.lam not in ("cv", "srm"):
+                raise ValueError(f"lam must be 'cv', 'srm' or a positive number, got {self.lam!r}.")
+            return self.lam
+        return _number("lam", self.lam)
+
+    def _geometry(self, lam: float | str, n: int) -> str:
+        if self.geometry is None:
+            return "learned" if lam == "cv" and n <= SEVERAL_SOLVES else "axes"
+        return _choice("geometry", self.geometry, GEOMETRIES)
+
+    def _plan(self, recipe: Recipe, rows: Rows, lam: float | str, rounds: int) -> list[tuple[float, Array | None]]:
+        """λ without cross-validation; the geometry is learned `rounds` times and the last one taken."""
+        units = recipe.units(rows)
+        if isinstance(lam, str):
+            size = units.y_scale if recipe.standardize else 1.0
+            if lam == "cv":  # too few rows to leave any out
+                lam = self._scale(recipe, rows)
+            else:
+                spread = float(np.abs(rows.y - weighted_mean(rows.y[:, None], rows.weight)[0]).max())
+                M = _number("M", self.M) if self.M is not None else spread
+                if not M > 0:
+                    M = size  # a constant target: any λ will do
+                halves = (
+                    discrepancy(
+                        units.scale_X(rows.X),
+                        penalty=self.penalty,
+                        max_rows=DISCREPANCY_ROWS,
+                        random_state=0 if self.random_state is None else self.random_state,
+                    )
+                    if len(rows.y) > 1
+                    else 1.0
+                )
+                lam = srm_lam(recipe.loss, M / size, float(halves) or 1.0)
+        search = Search(recipe, rows, [], lambda prediction, test: 0.0, level=self._level())
+        return [(lam, search.learn_at(lam, rounds))]
+
+    def _scale(self, recipe: Recipe, rows: Rows) -> float:
+        """Return the scale of λ in the units of the program: the discrepancy of a few rows, carried over to all."""
+        merged, _ = distinct(rows)
+        n, d = merged.X.shape
+        if n < 2:
+            return 1.0
+        Z = recipe.units(rows).scale_X(merged.X)
+        found = discrepancy(Z, penalty=self.penalty, n_splits=1, tol=0.2, max_rows=SCALE_ROWS, random_state=0)
+        size = (found.value or 1.0) * (min(found.n_rows, n) / n) ** (2.0 / (d + 4))
+        spread = 1.0 if recipe.standardize else float(np.std(rows.y)) or 1.0
+        return size * (spread if recipe.loss.softness > 0 else 1.0)
+
+    def _cross_validate(
+        self, recipe: Recipe, rows: Rows, kept: IntArray, groups: ArrayLike | None, rounds: int
+    ) -> list[tuple[float, Array | None]]:
+        """Choose λ and the rounds; keep the scores, and the fits of all folds for intervals."""
+        everything = rows
+        rows, splits = self._splits(rows, kept, groups)
+        search = Search(
+            recipe,
+            rows,
+            splits,
+            self._score(recipe),
+            clip=bool(self.clip),
+            cautious=bool(self.one_standard_error),
+            jobs=self._jobs(),
+            level=self._level(),
+        )
+        search.run(self._scale(recipe, rows), rounds)
+        combine = self.combine or ("average" if len(everything.y) <= SEVERAL_SOLVES else "best")
+        chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
+        self.cv_results_ = search.results()
+        self._cross_fit = search.cross_fit(chosen)
+        share = (len(rows.y) / len(distinct(everything)[0].y)) if isinstance(self.cv, Integral) else 1.0
+        rate = min(1.0, share) ** (2.0 / (rows.X.shape[1] + 4))
+        return [(rate * search.rounds[r].lam, search.rounds[r].turn) for r in chosen]
+
+    def _splits(self, rows: Rows, kept: IntArray, groups: ArrayLike | None) -> tuple[Rows, list[Split]]:
+        """Return the rows to cross-validate on, and the folds."""
+        if groups is not None:
+            labels = np.asarray(groups)
+            if labels.ndim != 1 or len(labels) <= kept.max():
+                raise ValueError(f"groups must hold one label a row, got shape {labels.shape}.")
+            groups = labels[kept]
+        if not isinstance(self.cv, Integral) or isinstance(self.cv, bool):
+            found = check_cv(self.cv).split(rows.X, rows.y, groups)
+            return rows, [(np.asarray(train), np.asarray(test)) for train, test in found]
+        folds = _whole("cv", self.cv, 2)
+        most = np.inf if self.max_cv_rows is None else _whole("max_cv_rows", self.max_cv_rows, FEWEST)
+        rng = np.random.RandomState(0)
+        if groups is None:
+            rows, _ = distinct(rows)
+            if len(rows.y) > most:
+                rows = rows.take(np.sort(rng.choice(len(rows.y), int(most), replace=False)))
+            return rows, interleaved(len(rows.y), min(folds, len(rows.y)))
+        if len(rows.y) > most:
+            some = np.sort(rng.choice(len(rows.y), int(most), replace=False))
+            rows, groups = rows.take(some), np.asarray(groups)[some]
+        splitter = GroupKFold(min(folds, len(np.unique(groups))))
+        return rows, list(splitter.split(rows.X, rows.y, groups))
+
+    def _score(self, recipe: Recipe) -> Any:
+        """Return score(prediction, rows) for the search."""
+        if self.scoring is None:
+            return lambda prediction, rows: -recipe.mean_loss(prediction - rows.y, rows.weight)
+        scorer = check_scoring(self, scoring=self.scoring)
+
+        def score(prediction: Array, rows: Rows) -> float:
+            weights = {} if np.ptp(rows.weight) == 0 else {"sample_weight": rows.weight}
+            return float(scorer(_Predicted(prediction), rows.X, rows.y, **weights))
+
+        return score
+
+    def _jobs(self) -> int | None:
+        """Processes for the folds: as asked, or those of joblib's context, or as many as the BLAS has threads."""
+        threads = self._threads()
+        if threads is not None:
+            return threads
+        return blas_threads() if get_active_backend()[1] is None else None
+
+    def _level(self) -> int:
+        return logging.INFO if self.verbose else logging.DEBUG
+
+    def _solve(self, recipe: Recipe, rows: Rows, lam: float, turn: Array | None, monitor: Monitor) -> FittedRound:
+        """Solve one program and certify it."""
+        units = recipe.units(rows, turn)
+        problem = recipe.problem(rows, units, lam)
         solver = self._solver(problem)
-        with shown(self.verbose) as log:
-            solution = solver.solve(problem, monitor=_both(log, monitor))
+        solution = solver.solve(problem, monitor=monitor)
         certificate = certify(problem, solution)
         feasible = certificate.solution
-        self.function_ = units.restore(problem.function(feasible).drop_dominated())
-        self.certificate_ = replace(certificate, solution=replace(feasible, multipliers=None, history=[]))
-        self.seminorm_ = problem.penalty.value(feasible.slopes)
-        self.lam_ = problem.lam
-        self.solver_ = "exact" if isinstance(solver, ExactSolver) else "admm"
-        self.n_iter_ = solution.iterations
-        self.clip_range_ = float(y.min()), float(y.max())
-        self.reference_ = weighted_mean(X, weight)
-        # The gap is recomputed: the solver's word is not taken, rounding is forgiven. The model is complete by now, so
-        # nothing is lost where the warning is an error.
-        if not certificate.gap <= 1.01 * solver.tol:
-            reason = STATUS[solution.status]
-            if solution.status == "optimal":  # in the solver's own numbers, but not in those of the data
-                reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
-            warnings.warn(
-                f"The certified relative gap is {certificate.gap:.2g}, not tol={self.tol:.2g}: {reason}.",
-                ConvergenceWarning,
-                stacklevel=2,
+        return FittedRound(
+            function=units.restore(problem.function(feasible).drop_dominated()),
+            lam=lam,
+            certificate=replace(certificate, solution=replace(feasible, multipliers=None, history=[])),
+            seminorm=problem.penalty.value(feasible.slopes),
+            geometry=turn,
+            solver="exact" if isinstance(solver, ExactSolver) else "admm",
+            iterations=solution.iterations,
+            status=solution.status,
+        )
+
+    def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
+        last = fitted[-1]
+        self.rounds_ = fitted
+        self.function_ = PLDCSum.mean([r.function for r in fitted])
+        self.certificate_, self.lam_, self.seminorm_ = last.certificate, last.lam, last.seminorm
+        self.solver_, self.n_iter_ = last.solver, sum(r.iterations for r in fitted)
+        self.clip_range_ = float(rows.y.min()), float(rows.y.max())
+        self.reference_ = weighted_mean(rows.X, rows.weight)
+        self._rows = rows
+
+    def _warn(self, fitted: list[FittedRound]) -> None:
+        """Say which gap was missed. The model is complete by now: nothing is lost where the warning is an error."""
+        worst = max(fitted, key=lambda r: r.certificate.gap)
+        gap = worst.certificate.gap
+        if gap <= 1.01 * self.tol:  # recomputed: the solver's word is not taken, rounding is forgiven
+            return
+        reason = STATUS[worst.status]
+        if worst.status == "optimal":  # in the solver's own numbers, but not in those of the data
+            reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
+        warnings.warn(
+            f"The certified relative gap is {gap:.2g}, not tol={self.tol:.2g}: {reason}.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def path(self, X: Any, y: Any, lams: ArrayLike, sample_weight: ArrayLike | None = None) -> Path:
+        """Fit along several values of `lam`, each solve starting from the one before; the estimator is not changed.
+
+        Along the axes: the geometry of a fit belongs to its `lam`.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+        y : array of shape (n,)
+        lams : array of shape (k,)
+            In any order; solved from the largest to the smallest.
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        Path
+            Functions, certificates, losses and seminorms, for `lams` in decreasing order. Draw it with
+            :func:`pldc.view.plots.plot_path`.
+        """
+        copy = clone(self)
+        rows, _ = copy._rows_of(X, y, sample_weight)
+        values = np.sort(np.asarray(lams, dtype=np.float64).ravel())[::-1]
+        if not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
+            raise ValueError(f"lams must hold positive finite numbers, got {lams!r}.")
+        recipe = copy._recipe()
+        units = recipe.units(rows)
+        problem = recipe.problem(rows, units, float(values[0]))
+        solver = copy._solver(problem)
+        functions, certificates, losses, seminorms = [], [], [], []
+        with shown(self.verbose) as log:
+            for at, certificate in follow(problem, values.tolist(), lambda p, start: solver.solve(p, start, log)):
+                solution = certificate.solution
+                functions.append(units.restore(at.function(solution).drop_dominated()))
+                certificates.append(replace(certificate, solution=replace(solution, multipliers=None, history=[])))
+                seminorms.append(at.penalty.value(solution.slopes))
+                losses.append(at.risk(at.fit(solution.values, solution.linear)))
+        return Path(values, functions, certificates, np.array(losses), np.array(seminorms))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Return lower and upper ends of prediction intervals at the rows of X, by CV+.
+
+        They come from the fits of the folds of cross-validation, so they need ``lam="cv"``. With exchangeable rows they
+        hold at least 2 · coverage − 1 of new targets on average, and about `coverage` of them in practice. With fewer
+        than 1 / (1 − coverage) rows the largest residual stands in for a quantile that is not there.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+        coverage : float, default=0.9
+        """
+        check_is_fitted(self, "function_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        if not (isinstance(coverage, Real) and 0 < coverage < 1):
+            raise ValueError(f"coverage must lie strictly between 0 and 1, got {coverage!r}.")
+        if self._cross_fit is None:
+            raise ValueError(
+                "Intervals come from cross-validation: fit with lam='cv' (and at least four distinct rows)."
             )
-        if solution.status == "interrupted":
-            raise KeyboardInterrupt(f"Interrupted at a certified gap of {certificate.gap:.2g}; the model is usable.")
-        return self
+        return self._cross_fit.interval(X, float(coverage))
+
+    def generalization_bound(self, delta: float = 0.05, M: float | None = None) -> Bound:
+        """Bound the expected loss of `function_`, with probability at least 1 − delta; see :mod:`pldc.select.bound`.
+
+        The theorem is for the worst case: on tables of ordinary size the bound is far above the loss on new rows.
+
+        Parameters
+        ----------
+        delta : float, default=0.05
+        M : float, optional
+            Bound on the size of f and of the noise around the mean of y, in the units of y. None: estimated by the
+            largest deviation of y, or of the fit, from the mean.
+
+        Returns
+        -------
+        Bound
+            Every term, in the units of the loss of y; ``print`` shows them with the assumptions. The seminorm is the
+            joint one in standardised features, bounded by the pieces of `function_`.
+        """
+        check_is_fitted(self, "function_")
+        rows, recipe = self._rows, self._recipe()
+        units = replace(recipe, standardize=True).units(rows)
+        center, size = units.y_center, units.y_scale
+        f = self.function_(rows.X)
+        if M is None:
+            M = float(max(np.abs(rows.y - center).max(), np.abs(f - center).max())) or size
+        scaled = self.function_.compose(np.diag(units.scale), units.center)
+        if len(rows.y) < 2:
+            raise ValueError("The discrepancy needs at least two rows.")
+        halves = discrepancy(
+            units.scale_X(rows.X),
+            penalty="joint",
+            max_rows=DISCREPANCY_ROWS,
+            random_state=0 if self.random_state is None else self.random_state,
+        )
+        unitless = size if self.standardize else 1.0
+        power = 2 if recipe.loss.softness > 0 else 1
+        found = bound(
+            recipe.loss,
+            empirical=recipe.mean_loss((f - rows.y) / unitless, rows.weight),
+            seminorm=scaled.seminorm_bound("joint") / unitless,
+            discrepancy=halves.upper,
+            n=len(rows.y),
+            M=_number("M", M) / unitless,
+            delta=delta,
+        )
+        unit = unitless**power
+        return replace(
+            found,
+            empirical=unit * found.empirical,
+            complexity=unit * found.complexity,
+            confidence=unit * found.confidence,
+            M=unitless * found.M,
+            seminorm=unitless * found.seminorm,
+        )
 
     def predict(self, X: Any) -> Array:
         """Evaluate the fitted function at the rows of X (clipped, if `clip`)."""
@@ -283,21 +670,19 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _limits(self) -> tuple[float, float]:
         return self.clip_range_ if self.clip else (-np.inf, np.inf)
 
-    def _solver(self, problem: Problem) -> ExactSolver | AdmmSolver:
-        tol, limit = _number("tol", self.tol), self.max_iter
-        if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1):
-            raise ValueError(f"max_iter must be None or a whole number ≥ 1, got {limit!r}.")
+    def _threads(self) -> int | None:
         threads = self.n_jobs
         if threads is not None and (not isinstance(threads, Integral) or threads == 0):
             raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {threads!r}.")
-        if threads is not None and threads < 0:
-            threads = max(1, cpu_count() + 1 + int(threads))
+        return max(1, cpu_count() + 1 + int(threads)) if threads is not None and threads < 0 else threads
+
+    def _solver(self, problem: Problem) -> ExactSolver | AdmmSolver:
         return make_solver(
             self.solver,
             problem,
-            tol=tol,
-            max_iter=None if limit is None else int(limit),
-            threads=threads,
+            tol=_number("tol", self.tol),
+            max_iter=None if self.max_iter is None else _whole("max_iter", self.max_iter, 1),
+            threads=self._threads(),
             device=self.device,
         )
 
@@ -327,6 +712,17 @@ def _both(log: Monitor, monitor: Monitor | None) -> Monitor:
     return tell
 
 
+class _Predicted(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Predictions that are known already, for a scorer that wants an estimator."""
+
+    def __init__(self, values: Array):
+        self.values = values
+
+    def predict(self, X: Any) -> Array:
+        """Return them."""
+        return self.values
+
+
 def _check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
     """Return one weight ≥ 0 a row, scaled so that the largest is one."""
     if sample_weight is None:
@@ -348,6 +744,12 @@ def _number(name: str, value: Any) -> float:
     if not (number > 0 and np.isfinite(number)):
         raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
     return number
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}.")
+    return int(value)
 
 
 def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:

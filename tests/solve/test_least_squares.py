@@ -56,8 +56,8 @@ def test_values_and_slopes_solve_the_least_squares_problem(weighted, free):
         weighed = rows.weigh(csr_array(T))
         np.testing.assert_allclose(weighed.toarray(), omega * T)
         theta = rows.theta(weighed, q)
-        phi = rows.solver(1.0, extra)(rows.rhs(weighed, theta) + extra * t)
-        g = rows.slopes(phi, theta)
+        phi = rows.solver(1.0, extra)(rows.rhs([weighed], theta[None])[0] + extra * t)
+        g = rows.slopes(phi[None], theta[None])[0]
     expected, slopes = literal(X, omega, T, q, extra, t)
     if free:
         phi, expected = phi - phi.mean(), expected - expected.mean()

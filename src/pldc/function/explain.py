@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from pldc.function.max_affine import Array, IntArray, as_points
 from pldc.function.pldc import PLDC
+from pldc.function.total import PLDCSum
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Explanation:
     contributions : array of shape (n, d)
         slope × (feature − reference), feature by feature.
     pieces : int array of shape (n, 2)
-        The active piece of the plus and of the minus part.
+        The active piece of the plus and of the minus part; of a sum of T functions (n, 2T), all plus parts first.
     clipped : bool array of shape (n,)
         Whether the prediction was cut to the range of the training targets; the contributions of such a row
         add up to the uncut value.
@@ -80,7 +81,7 @@ class Explanation:
 
 
 def explain(
-    function: PLDC,
+    function: PLDC | PLDCSum,
     X: ArrayLike,
     reference: ArrayLike | None = None,
     features: Sequence[str] | None = None,
@@ -90,7 +91,7 @@ def explain(
 
     Parameters
     ----------
-    function : PLDC
+    function : PLDC or PLDCSum
     X : array of shape (n, d)
     reference : array of shape (d,), optional
         Where contributions are measured from; the origin if not given.

@@ -12,12 +12,21 @@ from pldc.function.pldc import PLDC
 
 @dataclass(frozen=True)
 class Units:
-    """Standardisation of X and y, and its inverse on functions."""
+    """Standardisation of X and y, directions to turn X into, and the inverse of both on functions.
+
+    Attributes
+    ----------
+    center, scale : arrays of shape (d,)
+    y_center, y_scale : float
+    turn : array of shape (d, k), optional
+        The coordinates of a row x are (x − center) / scale @ turn; not given: no turn.
+    """
 
     center: Array
     scale: Array
     y_center: float
     y_scale: float
+    turn: Array | None = None
 
     @classmethod
     def none(cls, n_features: int) -> Units:
@@ -37,22 +46,21 @@ class Units:
 
     def scale_X(self, X: Array) -> Array:
         """Return X in these units."""
-        return (X - self.center) / self.scale
+        Z = (X - self.center) / self.scale
+        return Z if self.turn is None else Z @ self.turn
 
     def scale_y(self, y: Array) -> Array:
         """Return y in these units."""
         return (y - self.y_center) / self.y_scale
 
     def restore(self, f: PLDC) -> PLDC:
-        """Return x ↦ y_center + y_scale · f((x − center) / scale)."""
-        plus, minus = (
-            MaxAffine(
-                g.slopes * self.y_scale / self.scale,
-                self.y_scale * (g.offsets - g.slopes @ (self.center / self.scale)) + shift,
-            )
-            for g, shift in ((f.plus, self.y_center), (f.minus, 0.0))
-        )
-        return PLDC(plus, minus)
+        """Return x ↦ y_center + y_scale · f((x − center) / scale @ turn)."""
+        parts = []
+        for part, shift in ((f.plus, self.y_center), (f.minus, 0.0)):
+            slopes = part.slopes if self.turn is None else part.slopes @ self.turn.T
+            offsets = self.y_scale * (part.offsets - slopes @ (self.center / self.scale)) + shift
+            parts.append(MaxAffine(slopes * self.y_scale / self.scale, offsets))
+        return PLDC(*parts)
 
 
 def weighted_mean(X: Array, weight: Array) -> Array:

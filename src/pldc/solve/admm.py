@@ -210,8 +210,8 @@ class Admm:
         target = problem.y if self.squared else self.e - self.e_dual
         t = problem.at_nodes(self.tau * target) / self.rho / self.T - signs @ Phi
         T = [rows.weigh(self.sweep.targets(p)) for p in range(P)]
-        theta = [rows.theta(T[p], self.q[p] - self.q_dual[p] - G[p]) for p in range(P)]
-        h = np.array([rows.rhs(T[p], theta[p]) for p in range(P)])
+        theta = np.array([rows.theta(T[p], self.q[p] - self.q_dual[p] - G[p]) for p in range(P)])
+        h = rows.rhs(T, theta)
         fit = self.solve_fit(signs @ h / P + self.T * t)
         if problem.linear:
             pull = self.X.T @ (self.T * (t - fit)) + self.c_weight * (self.c_copy - self.c_dual)
@@ -222,15 +222,24 @@ class Admm:
         else:  # the loss sees only the difference of the parts: their sum has a system of its own
             change = 0.5 * (self.solve_part(h.sum(axis=0)) + signs[:, None] * fit)
         self.phi = Phi + change
-        self.g = G + np.array([rows.slopes(change[p], theta[p]) for p in range(P)])
+        self.g = G + rows.slopes(change, theta)
+
+    def change_lam(self, lam: float) -> None:
+        """Go on with another λ from here: what does not depend on it is kept, and so are all multipliers."""
+        self.problem = replace(self.problem, lam=lam)
+        self.iterations = 0
+        self._change_rho(self.problem.penalty.value(self.q) or self.size)
 
     def _follow_seminorm(self) -> None:
         size = self.problem.penalty.value(self.q)
         if size > 0 and not 1 / 1.3 < size / self.size < 1.3:
-            old, self.size = self.rho, size
-            self._set_rho()
-            self.sweep.scale_multipliers(old / self.rho)
-            self.q_dual = self.q_dual * (old / self.rho)
+            self._change_rho(size)
+
+    def _change_rho(self, size: float) -> None:
+        old, self.size = self.rho, size
+        self._set_rho()
+        self.sweep.scale_multipliers(old / self.rho)
+        self.q_dual = self.q_dual * (old / self.rho)
 
     def solution(self) -> Solution:
         """Return the iterate, with its multipliers."""

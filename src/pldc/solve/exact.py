@@ -22,7 +22,7 @@ PATIENCE = 30  # iterations in which the gap, or the centring parameter, must fa
 EXHAUSTED = 1e-7  # share of the asked gap below which the interior point's own gap cannot help the certificate
 RADII = (1e-6, 0.0, 1e-5)  # in scaled numbers: near-duplicates merged, then as they are, then merged more widely
 ALL_PAIRS = 100  # points up to which all pairs are held
-QUICK_ITERATIONS = 30  # of the quick engine, to find the first working set
+QUICK_ITERATIONS, MANY = 30, 500  # of the quick engine, to find the first working set; beyond so many points, n / 5
 ALWAYS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
 CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # beyond: one in five, and those whose own gap is below CLOSE · tol, SMALL, or a
 # tenth of the one certified before
@@ -123,7 +123,8 @@ def rough(target: Problem, workers: Workers) -> Solution:
     """Run the quick engine for a moment; where its linear algebra fails, a paraboloid without multipliers stands in."""
     try:
         quick = Admm(target, workers)
-        for _ in range(QUICK_ITERATIONS):
+        n = len(target.X)
+        for _ in range(QUICK_ITERATIONS if n <= MANY else n // 5):
             quick.step()
         return quick.solution()
     except LinAlgError:

@@ -16,7 +16,8 @@ With equal weights N_j is a rank-one update of one matrix and H is diagonal plus
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -47,29 +48,37 @@ class Rows(ABC):
         """Return a solver of (share · H + diag(extra)) x = b; with extra = 0 for b that sums to zero."""
 
     def slopes(self, phi: Array, theta: Array) -> Array:
-        """Return g = N (K φ + θ)."""
+        """Return g = N (K φ + θ) for the values (P, n) and θ (P, n, d) of all parts: one product with ω."""
         X, d = self.X, self.X.shape[1]
-        S = self.smooth(np.column_stack([phi[:, None] * X, phi]))
-        K = S[:, :d] - X * S[:, d:] - phi[:, None] * self.pull
-        return self.times_N(K + theta)
+        S = self._smooth_parts(phi[:, :, None] * X, phi)
+        K = S[:, :, :d] - X * S[:, :, d:] - phi[:, :, None] * self.pull
+        return np.matmul(self.N, (K + theta)[..., None])[..., 0]
+
+    def _smooth_parts(self, V: Array, v: Array) -> Array:
+        """ω times V (P, n, d) and v (P, n), as (P, n, d + 1)."""
+        P, n, d = V.shape
+        table = np.empty((n, P, d + 1))
+        table[:, :, :d], table[:, :, d] = V.transpose(1, 0, 2), v.T
+        return self.smooth(table.reshape(n, -1)).reshape(n, P, d + 1).transpose(1, 0, 2)
 
     def times_N(self, V: Array) -> Array:
         """N_j v_j for every point."""
         return np.matmul(self.N, V[:, :, None])[:, :, 0]
 
-    def theta(self, T: csr_array, q: Array) -> Array:
+    def theta(self, T: csr_array | Array, q: Array) -> Array:
         """θ, for T already multiplied by the weights."""
         return self.stiffness * q - T @ self.X + np.asarray(T.sum(axis=1))[:, None] * self.X
 
-    def rhs(self, T: csr_array, theta: Array) -> Array:
-        """h, for T already multiplied by the weights."""
-        X, d, v = self.X, self.X.shape[1], self.times_N(theta)
-        S = self.smooth(np.column_stack([v, (X * v).sum(axis=1)]))
-        flow = np.asarray(T.sum(axis=0)) - np.asarray(T.sum(axis=1))
-        return flow + (X * S[:, :d]).sum(axis=1) - S[:, d] - (self.pull * v).sum(axis=1)
+    def rhs(self, T: Sequence[csr_array | Array], theta: Array) -> Array:
+        """Return h (P, n) of all parts, for T already multiplied by the weights and θ (P, n, d): one product with ω."""
+        X, d = self.X, self.X.shape[1]
+        v = np.matmul(self.N, theta[..., None])[..., 0]
+        S = self._smooth_parts(v, (X * v).sum(axis=2))
+        flow = np.array([np.asarray(t.sum(axis=0)) - np.asarray(t.sum(axis=1)) for t in T])
+        return np.asarray(flow + (X * S[:, :, :d]).sum(axis=2) - S[:, :, d] - (self.pull * v).sum(axis=2))
 
-    def weigh(self, T: csr_array, inverse: bool = False) -> csr_array:
-        """ω T, or T / ω, entry by entry."""
+    def weigh(self, T: Any, inverse: bool = False) -> Any:
+        """ω T, or T / ω, entry by entry; T is sparse or not."""
         return T
 
 
@@ -153,8 +162,11 @@ class InverseDistance(Rows):
             self.workers.over_blocks(subtract, n)
         return H
 
-    def weigh(self, T: csr_array, inverse: bool = False) -> csr_array:
-        """ω T, or T / ω, entry by entry."""
+    def weigh(self, T: Any, inverse: bool = False) -> Any:
+        """ω T, or T / ω, entry by entry; T is sparse or not."""
+        if isinstance(T, np.ndarray):
+            T *= self.omega
+            return T
         j = np.repeat(np.arange(len(self.X)), np.diff(T.indptr))
         weight = self.omega[j, T.indices]
         return csr_array((T.data / weight if inverse else T.data * weight, T.indices, T.indptr), shape=T.shape)

@@ -29,6 +29,7 @@ from pldc.solve.workers import Workers
 
 BLOCK_BYTES = 1 << 21  # fewer, larger blocks: every call hands the interpreter lock from one thread to the other
 DEVICE_BYTES = 1 << 26
+DENSE = 500  # points up to which T is handed over as a dense array: one of these sizes costs less than a sparse one
 FORGET = 1e-9  # of the largest entry of W: what is left of an old multiplier below this is dropped
 
 
@@ -128,10 +129,14 @@ class Sweep:
             e.S = e.S + (factor - 1.0) * e.M
             e.M = factor * e.M
 
-    def targets(self, p: int) -> csr_array:
-        """T of part p: |W| − rows(Φ, G)."""
-        e = self.entries[p]
-        return self._sparse(e.index, e.S - 2.0 * e.M)
+    def targets(self, p: int) -> csr_array | Array:
+        """T of part p: |W| − rows(Φ, G); sparse where there are many points."""
+        e, n = self.entries[p], len(self.X)
+        if n > DENSE:
+            return self._sparse(e.index, e.S - 2.0 * e.M)
+        T = np.zeros(n * n)
+        T[e.index] = e.S - 2.0 * e.M
+        return T.reshape(n, n)
 
     def multipliers(self, p: int) -> csr_array:
         """−M of part p."""

@@ -14,6 +14,12 @@ from threadpoolctl import ThreadpoolController
 SMALLEST_BLOCK = 64
 
 
+def blas_threads() -> int:
+    """Return the number of threads that the BLAS would use now."""
+    found = ThreadpoolController().lib_controllers
+    return max([1, *(library.num_threads for library in found if library.user_api == "blas")])
+
+
 class _BlasLimit:
     """Holds the BLAS to one thread while anybody needs it: solves may overlap in time, so they are counted."""
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function import PLDC
+from pldc.function import PLDC, PLDCSum
+from pldc.select.path import Path
 
 
 def plot_surface(
-    function: PLDC,
+    function: PLDC | PLDCSum,
     X: ArrayLike,
     y: ArrayLike,
     title: str = "",
@@ -22,7 +23,7 @@ def plot_surface(
 
     Parameters
     ----------
-    function : PLDC
+    function : PLDC or PLDCSum
         A function of two variables.
     X : array of shape (n, 2)
     y : array of shape (n,)
@@ -37,10 +38,7 @@ def plot_surface(
     matplotlib.figure.Figure
         Not registered with pyplot: save it with ``figure.savefig(path)``.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("Plots need matplotlib: pip install 'pldc[plot]'.") from error
+    Figure = _figure()
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if function.n_features != 2 or X.ndim != 2 or X.shape[1] != 2:
         raise ValueError(f"plot_surface draws functions of two variables, got {function.n_features}.")
@@ -50,8 +48,8 @@ def plot_surface(
     points = np.column_stack([A.ravel(), B.ravel()])
     Z = function(points).reshape(A.shape)
     local = function.local(points)
-    pair = local.plus * function.minus.n_pieces + local.minus
-    region = np.unique(pair, return_inverse=True)[1].reshape(A.shape)
+    pieces = np.column_stack([local.plus, local.minus])
+    region = np.unique(pieces, axis=0, return_inverse=True)[1].reshape(A.shape)
 
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     surface = figure.add_subplot(1, 2, 1, projection="3d")
@@ -65,3 +63,41 @@ def plot_surface(
     flat.plot(X[:, 0], X[:, 1], ".", color="black", markersize=3)
     flat.set(xlabel=names[0], ylabel=names[1], title=f"{region.max() + 1} linear regions in view")
     return figure
+
+
+def plot_path(path: Path, X: ArrayLike) -> Any:
+    """Draw loss, seminorm and number of pieces along λ.
+
+    Parameters
+    ----------
+    path : Path
+        From :meth:`pldc.DCRegressor.path`.
+    X : array of shape (n, d)
+        Rows at which pieces are counted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure = _figure()(figsize=(11, 3.4), layout="constrained")
+    pieces = path.pieces(np.asarray(X, dtype=np.float64))
+    loss, seminorm, count = figure.subplots(1, 3)
+    loss.loglog(path.lams, path.losses, marker="o")
+    loss.set(xlabel="lam", title="mean loss")
+    seminorm.loglog(path.lams, np.maximum(path.seminorms, 1e-12), marker="o")
+    seminorm.set(xlabel="lam", title="seminorm")
+    count.semilogx(path.lams, pieces[:, 0], marker="o", label="plus")
+    count.semilogx(path.lams, pieces[:, 1], marker="s", label="minus")
+    count.set(xlabel="lam", title="pieces, to a thousandth of the range")
+    count.legend()
+    for axis in (loss, seminorm, count):
+        axis.grid(alpha=0.3)
+    return figure
+
+
+def _figure() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("Plots need matplotlib: pip install 'pldc[plot]'.") from error
+    return Figure

@@ -1,0 +1,109 @@
+"""A short sum of PLDC functions, kept as a sum: written out, its pieces would multiply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pldc.function.max_affine import Array, as_points
+from pldc.function.pldc import PLDC, LocalModel
+from pldc.function.seminorm import Norm
+
+MOST_PIECES = 100_000
+
+
+@dataclass(frozen=True)
+class PLDCSum:
+    """The function x ↦ Σ_t terms[t](x), with the interface of :class:`PLDC`. Immutable.
+
+    Parameters
+    ----------
+    terms : tuple of PLDC
+        At least one, all of the same number of features.
+
+    Examples
+    --------
+    >>> half = PLDC.affine([0.5])
+    >>> PLDCSum((half, abs(half)))([[-2.0], [2.0]])
+    array([0., 2.])
+    """
+
+    terms: tuple[PLDC, ...]
+
+    def __post_init__(self) -> None:
+        if not self.terms or not all(isinstance(term, PLDC) for term in self.terms):
+            raise TypeError("A PLDCSum needs at least one PLDC.")
+        if len({term.n_features for term in self.terms}) > 1:
+            raise ValueError(f"The terms have different numbers of features: {[t.n_features for t in self.terms]}.")
+
+    @classmethod
+    def mean(cls, functions: list[PLDC]) -> PLDC | PLDCSum:
+        """Return the mean of the functions: a PLDC where there is only one."""
+        if len(functions) == 1:
+            return functions[0]
+        return cls(tuple(function / len(functions) for function in functions))
+
+    @property
+    def n_features(self) -> int:
+        """Dimension of the domain."""
+        return self.terms[0].n_features
+
+    @property
+    def n_pieces(self) -> tuple[int, int]:
+        """Number of pieces of the plus and of the minus parts, over all terms."""
+        counts = np.array([term.n_pieces for term in self.terms])
+        plus, minus = counts.sum(axis=0)
+        return int(plus), int(minus)
+
+    def __call__(self, X: ArrayLike) -> Array:
+        """Evaluate at the rows of `X`."""
+        points = as_points(X, self.n_features)
+        return np.asarray(sum(term(points) for term in self.terms))
+
+    def gradient(self, X: ArrayLike) -> Array:
+        """Slope of the affine function that rules at each row of `X`, shape (n, d)."""
+        return self.local(X).slope
+
+    def local(self, X: ArrayLike) -> LocalModel:
+        """Return the slope and intercept at each row of `X`, and the active pieces: one column a term."""
+        points = as_points(X, self.n_features)
+        locals_ = [term.local(points) for term in self.terms]
+        return LocalModel(
+            plus=np.column_stack([l.plus for l in locals_]),
+            minus=np.column_stack([l.minus for l in locals_]),
+            slope=np.sum([l.slope for l in locals_], axis=0),
+            intercept=np.sum([l.intercept for l in locals_], axis=0),
+        )
+
+    def seminorm_bound(self, norm: Norm = "joint", active_pairs: bool = False) -> float:
+        """Upper bound on the DC seminorm: the sum of the terms' own."""
+        return sum(term.seminorm_bound(norm, active_pairs) for term in self.terms)
+
+    def prune(self, X: ArrayLike | None = None, tol: float | None = None) -> PLDCSum:
+        """Drop pieces that are not needed, term by term; see :meth:`PLDC.prune`."""
+        return PLDCSum(tuple(term.prune(X, tol) for term in self.terms))
+
+    def drop_dominated(self) -> PLDCSum:
+        """Drop pieces that lie below another piece of equal slope, term by term."""
+        return PLDCSum(tuple(term.drop_dominated() for term in self.terms))
+
+    def compose(self, matrix: ArrayLike, vector: ArrayLike | None = None) -> PLDCSum:
+        """Return x ↦ f(matrix @ x + vector)."""
+        return PLDCSum(tuple(term.compose(matrix, vector) for term in self.terms))
+
+    def expand(self) -> PLDC:
+        """Write the sum out as one PLDC. The pieces of the terms multiply: prune first."""
+        counts = np.prod([np.array(term.n_pieces, dtype=float) for term in self.terms], axis=0)
+        if counts.max() > MOST_PIECES:
+            raise ValueError(
+                f"Written out, the sum would have {counts[0]:.3g} − {counts[1]:.3g} pieces, more than {MOST_PIECES}. "
+                "Drop pieces first with prune(X, tol=...)."
+            )
+        return reduce(add, self.terms)
+
+    def __repr__(self) -> str:
+        return f"PLDCSum of {len(self.terms)} terms in {self.n_features} dimensions"

@@ -1,0 +1,43 @@
+"""Folds that depend on the rows and not on their order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pldc.function.max_affine import Array, IntArray
+from pldc.problem.recipe import Rows
+from pldc.problem.units import Units
+
+DIGITS = 8  # of standardised numbers: what rounding may change does not count
+
+
+def distinct(rows: Rows) -> tuple[Rows, IntArray]:
+    """Merge equal rows, adding their weights, in an order that depends on neither order, units nor signs.
+
+    Returns
+    -------
+    rows : Rows
+        Sorted by the distance of y from its mean, then by those of the features.
+    member : int array
+        The merged row that each given row belongs to.
+    """
+    table, member = np.unique(np.column_stack([rows.X, rows.y]) + 0.0, axis=0, return_inverse=True)
+    merged = Rows(table[:, :-1], table[:, -1], np.bincount(member.ravel(), weights=rows.weight))
+    units = Units.of(*merged)
+    Z = np.column_stack([units.scale_y(merged.y), units.scale_X(merged.X)]).round(DIGITS) + 0.0
+    order = np.lexsort(np.column_stack([np.abs(Z), Z]).T[::-1])
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return merged.take(order), place[member.ravel()]
+
+
+def interleaved(n: int, folds: int) -> list[tuple[IntArray, IntArray]]:
+    """Deal n sorted rows out to the folds in turn: every fold has its share of high and of low targets.
+
+    The order of the folds changes from deal to deal (a fixed pseudo-random sequence), or a period in the data could
+    fall together with theirs.
+    """
+    rng = np.random.RandomState(0)
+    deals = -(-n // folds)
+    fold: Array = np.concatenate([rng.permutation(folds) for _ in range(deals)])[:n]
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]

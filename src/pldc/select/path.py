@@ -1,0 +1,88 @@
+"""Solutions along λ, from large to small, each starting where the last one ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pldc.function.max_affine import Array
+from pldc.function.pldc import PLDC
+from pldc.problem.certificate import Certificate, certify
+from pldc.problem.program import Problem, Solution
+from pldc.problem.scaling import normalise
+from pldc.solve.admm import Admm
+from pldc.solve.run import LARGEST_LAM
+from pldc.solve.workers import Workers
+
+Solve = Callable[[Problem, Solution | None], Solution]
+
+
+@dataclass(frozen=True)
+class Path:
+    """Fits along λ, from large to small.
+
+    Attributes
+    ----------
+    lams : array of shape (k,)
+        Decreasing.
+    functions : list of PLDC
+        In the units of the data.
+    certificates : list of Certificate
+        Of the program at each λ.
+    losses, seminorms : arrays of shape (k,)
+        The two terms of the objective, in the units of the program: ``losses + lams · seminorms`` are the objectives.
+    """
+
+    lams: Array
+    functions: list[PLDC]
+    certificates: list[Certificate]
+    losses: Array
+    seminorms: Array
+
+    def __len__(self) -> int:
+        return len(self.lams)
+
+    def pieces(self, X: Array, tol: float = 1e-3) -> Array:
+        """Pieces of both parts that each fit needs at the rows of X, to `tol` of its range; shape (k, 2)."""
+        return np.array([function.prune(X, tol=tol).n_pieces for function in self.functions])
+
+
+def follow(problem: Problem, lams: Sequence[float], solve: Solve) -> Iterator[tuple[Problem, Certificate]]:
+    """Solve `problem` for each λ in turn, handing every solve the solution before it: its pairs of rows, above all."""
+    start = None
+    for lam in lams:
+        at = replace(problem, lam=float(lam))
+        start = solve(at, start)
+        yield at, certify(at, start)
+
+
+def coarse_path(
+    problem: Problem, lams: Sequence[float], iterations: Sequence[int], threads: int | None = None
+) -> Iterator[Solution]:
+    """Give rough solutions of `problem` for each λ in turn, by a few iterations of the quick engine.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its own λ is ignored.
+    lams : sequence of float
+        Decreasing.
+    iterations : sequence of int
+        For each λ, from where the last one ended.
+    threads : int or None
+    """
+    scaled, scaling = normalise(problem)
+    unit = scaled.lam / problem.lam
+    with Workers(threads) as workers:
+        method: Admm | None = None
+        for lam, count in zip(lams, iterations, strict=True):
+            scaled_lam = min(unit * lam, LARGEST_LAM)
+            if method is None:
+                method = Admm(replace(scaled, lam=scaled_lam), workers)
+            else:
+                method.change_lam(scaled_lam)
+            for _ in range(count):
+                method.step()
+            yield scaling.restore(problem, method.solution())

@@ -1,0 +1,340 @@
+"""Cross-validation of λ, and of the rounds of a learned geometry.
+
+A round fits every fold along a grid of λ, roughly, from the largest to the smallest; the λ with the best mean score on
+the rows left out is the round's. The gradients of each fold's fit then give the coordinates of its next round. Nothing
+crosses folds, so the score of a later round is as honest as that of the first. In the end those rounds are kept whose
+mean prediction scores best.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from pldc.function.max_affine import Array, IntArray
+from pldc.function.pldc import PLDC
+from pldc.function.total import PLDCSum
+from pldc.problem.recipe import Recipe, Rows
+from pldc.select.geometry import outer_product, turn_to
+from pldc.select.intervals import CrossFit
+from pldc.select.path import coarse_path
+
+FEWEST, MOST, ROWS_EACH = 50, 110, 8  # iterations of the quick engine for each λ: one for so many rows, within limits
+RATIO = 2.0
+HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of λ
+TIE = 0.25  # standard errors of the difference within which two values are as good as each other
+FURTHEST = 5  # how many ratios beyond those ends a grid may grow
+AT_ONCE = 3  # values it grows by
+NARROW = (2.0, 1.0, 0.5)  # grid of a later round, in units of the λ of the one before
+PATIENCE = 1  # rounds without a better score
+MOST_KEPT = 2  # rounds that are averaged
+
+logger = logging.getLogger("pldc")
+Score = Callable[[Array, Rows], float]
+Split = tuple[IntArray, IntArray]
+
+
+class Fit(NamedTuple):
+    """A rough fit at one λ: the function, its values at the rows left out, its gradients' outer product, seconds."""
+
+    function: PLDC
+    prediction: Array
+    outer: Array
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of the search.
+
+    Attributes
+    ----------
+    lam : float
+        The λ chosen.
+    lams : array of shape (k,)
+        All that were tried, decreasing.
+    scores, seconds : arrays of shape (folds, k)
+        Score on the rows left out (higher is better), and time of the fit.
+    predictions : list of arrays
+        For each fold, the values of its fit at `lam` at the rows left out.
+    functions : list of PLDC
+        The fit of each fold at `lam`.
+    turn : array or None
+        Coordinates of the round, learned from all rows.
+    """
+
+    lam: float
+    lams: Array
+    scores: Array
+    seconds: Array
+    predictions: list[Array]
+    functions: list[PLDC]
+    turn: Array | None
+
+
+def geometric_grid(scale: float) -> list[float]:
+    """Return ten values from 2 to 2⁻⁸ times `scale`, decreasing."""
+    return [scale * RATIO**e for e in range(HIGHEST, LOWEST - 1, -1)]
+
+
+def iterations(n: int, count: int) -> list[int]:
+    """Return how often to iterate for each of `count` values of λ on n rows, from where the last one ended.
+
+    A path that begins from nothing in the middle of the grid begins with twice as many. A whole grid need not be exact
+    in its larger half, which is only a start for the smaller.
+    """
+    full = min(max(n // ROWS_EACH, FEWEST), MOST)
+    if count <= HIGHEST - LOWEST:
+        return [2 * full] + [full] * (count - 1)
+    half = count // 2
+    return [FEWEST] + [FEWEST // 2] * (half - 1) + [full] * (count - half)
+
+
+def fit_path(
+    recipe: Recipe,
+    rows: Rows,
+    left_out: Array,
+    turn: Array | None,
+    lams: Sequence[float],
+    limits: tuple[float, float],
+) -> list[Fit]:
+    """Fit `rows` roughly along λ, in the coordinates `turn`; predictions are cut to `limits`."""
+    units = recipe.units(rows, turn)
+    problem = recipe.problem(rows, units, lams[0])
+    out = []
+    began = time.perf_counter()
+    for solution in coarse_path(problem, lams, iterations(len(problem.X), len(lams)), threads=1):
+        f = problem.function(solution)
+        gradients = f.gradient(problem.X)
+        outer = outer_product(gradients if turn is None else gradients @ turn.T, problem.node_weight)
+        function = units.restore(f)
+        now = time.perf_counter()
+        out.append(Fit(function, np.clip(function(left_out), *limits), outer, now - began))
+        began = now
+    return out
+
+
+class Search:
+    """The search over λ and rounds on given rows and folds.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    rows : Rows
+    splits : list of (train, test) index arrays
+    score : callable
+        ``score(prediction, rows)``: higher is better.
+    clip : bool
+        Cut predictions to the range of the targets that a fit has seen.
+    cautious : bool
+        Take the largest λ whose score is within one standard error of the best.
+    jobs : int or None
+        For joblib: folds in parallel.
+    level : int
+        Logging level of the progress.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        rows: Rows,
+        splits: list[Split],
+        score: Score,
+        *,
+        clip: bool = True,
+        cautious: bool = False,
+        jobs: int | None = None,
+        level: int = logging.DEBUG,
+    ):
+        self.recipe, self.rows, self.splits, self.score = recipe, rows, splits, score
+        self.clip, self.cautious, self.jobs, self.level = clip, cautious, jobs, level
+        self.train = [rows.take(train) for train, _ in splits]
+        self.test = [rows.take(test) for _, test in splits]
+        mass = np.array([test.weight.sum() for test in self.test])
+        self.share = mass / mass.sum() if len(mass) else mass
+        self.turns: list[Array | None] = [None] * len(splits)
+        self.turn: Array | None = None
+        self.rounds: list[Round] = []
+
+    def run(self, scale: float, rounds: int) -> list[Round]:
+        """Search a grid on the `scale` of λ, then learn the geometry and search around the best λ up to `rounds` times.
+
+        It ends when as many rounds as `PATIENCE` have not scored better than the best before them.
+        """
+        self.scale = scale
+        outers = self._round(geometric_grid(scale))
+        for _ in range(rounds):
+            scores = [self._mean_score([r]) for r in range(len(self.rounds))]
+            if len(scores) - 1 - int(np.argmax(scores)) >= PATIENCE or not self._learn(outers):
+                break
+            outers = self._round([factor * self.rounds[-1].lam for factor in NARROW])
+        return self.rounds
+
+    def learn_at(self, lam: float, rounds: int) -> Array | None:
+        """Learn the geometry of all rows `rounds` times at one λ, without folds."""
+        for _ in range(rounds):
+            (fit,) = self._parallel([self._whole(lam)])[0]
+            turn = self._turn(fit.outer, self.rows)
+            if turn is None:
+                break
+            self.turn = turn
+        return self.turn
+
+    def best_rounds(self, most: int = MOST_KEPT) -> tuple[int, ...]:
+        """Return the rounds, `most` of them at most, whose mean prediction scores best out of fold."""
+        count = len(self.rounds)
+        sizes = range(1, min(most, count) + 1)
+        sets = [chosen for size in sizes for chosen in combinations(range(count), size)]
+        scores = [self._mean_score(chosen) for chosen in sets]
+        return sets[int(np.argmax(scores))]
+
+    def cross_fit(self, chosen: Sequence[int]) -> CrossFit:
+        """Return the folds' fits, the mean of the chosen rounds, with their residuals where they did not look."""
+        return CrossFit(
+            functions=[PLDCSum.mean([self.rounds[r].functions[k] for r in chosen]) for k in range(len(self.splits))],
+            residuals=[np.abs(test.y - v) for test, v in zip(self.test, self.left_out(chosen), strict=True)],
+            weights=[test.weight for test in self.test],
+            limits=[self._limits(train) for train in self.train],
+        )
+
+    def results(self) -> dict[str, Any]:
+        """Return the scores in the form of scikit-learn's GridSearchCV."""
+        lams = np.concatenate([r.lams for r in self.rounds])
+        number = np.concatenate([np.full(len(r.lams), k) for k, r in enumerate(self.rounds)])
+        scores, seconds = (np.hstack([getattr(r, name) for r in self.rounds]) for name in ("scores", "seconds"))
+        mean = self.share @ scores
+        out: dict[str, Any] = {
+            "params": [{"lam": float(lam), "round": int(k)} for lam, k in zip(lams, number, strict=True)],
+            "param_lam": lams,
+            "param_round": number,
+            "mean_fit_time": seconds.mean(axis=0),
+            "std_fit_time": seconds.std(axis=0),
+        }
+        out |= {f"split{k}_test_score": row for k, row in enumerate(scores)}
+        out["mean_test_score"] = mean
+        out["std_test_score"] = np.sqrt(self.share @ (scores - mean) ** 2)
+        out["rank_test_score"] = np.array([1 + int((mean > value).sum()) for value in mean])
+        return out
+
+    def left_out(self, chosen: Sequence[int]) -> list[Array]:
+        """Mean prediction of the chosen rounds at the rows that each fold left out."""
+        return [np.mean([self.rounds[r].predictions[k] for r in chosen], axis=0) for k in range(len(self.splits))]
+
+    def _mean_score(self, chosen: Sequence[int]) -> float:
+        scores = [self.score(values, test) for values, test in zip(self.left_out(chosen), self.test, strict=True)]
+        return float(self.share @ scores)
+
+    def _round(self, lams: list[float]) -> list[Array]:
+        """Search one grid, grown as needed; return the outer products of the folds' gradients at the best λ."""
+        fits = self._fit(lams)
+        while True:
+            scores = np.array(
+                [[self.score(fit.prediction, test) for fit in fold] for fold, test in zip(fits, self.test, strict=True)]
+            )
+            best = self._choose(scores)
+            more = self._beyond(lams, best)
+            if not more:
+                break
+            new = self._fit(more)
+            if more[0] < lams[-1]:
+                lams, fits = lams + more, [old + extra for old, extra in zip(fits, new, strict=True)]
+            else:
+                lams, fits = more + lams, [extra + old for old, extra in zip(fits, new, strict=True)]
+        self.rounds.append(
+            Round(
+                lam=lams[best],
+                lams=np.array(lams),
+                scores=scores,
+                seconds=np.array([[fit.seconds for fit in fold] for fold in fits]),
+                predictions=[fold[best].prediction for fold in fits],
+                functions=[fold[best].function for fold in fits],
+                turn=self.turn,
+            )
+        )
+        logger.log(
+            self.level,
+            "cross-validation, round %d: lam %.4g of %d, mean score %.6g",
+            len(self.rounds),
+            lams[best],
+            len(lams),
+            float(self.share @ scores[:, best]),
+        )
+        return [fold[best].outer for fold in fits]
+
+    def _choose(self, scores: Array) -> int:
+        """Index of the best λ; of those that are not clearly worse, the largest.
+
+        Clearly: by a quarter of a standard error of the difference, fold by fold. If asked to be cautious, one standard
+        error of the best score counts instead, which is far more.
+        """
+        mean = self.share @ scores
+        best = int(mean.argmax())
+        folds = len(scores)
+        if folds < 2:
+            return best
+        if self.cautious:
+            allowed = np.full(len(mean), scores[:, best].std(ddof=1)) / np.sqrt(folds)
+        else:
+            allowed = TIE * (scores[:, [best]] - scores).std(axis=0, ddof=1) / np.sqrt(folds)
+        return int(np.flatnonzero(mean >= mean[best] - allowed)[0])
+
+    def _beyond(self, lams: list[float], best: int) -> list[float]:
+        """Return values to try beyond the end at which the best one lies; none if it lies inside."""
+        steps = RATIO ** np.arange(1, AT_ONCE + 1)
+        low, high = (self.scale * RATIO**e for e in (LOWEST - FURTHEST, HIGHEST + FURTHEST))
+        if best == len(lams) - 1 and lams[-1] / RATIO > low / 1.001:
+            return [lam for lam in lams[-1] / steps if lam > low / 1.001]
+        if best == 0 and lams[0] * RATIO < high * 1.001:
+            return [lam for lam in lams[0] * steps[::-1] if lam < high * 1.001]
+        return []
+
+    def _fit(self, lams: list[float]) -> list[list[Fit]]:
+        """Fit all folds along `lams`."""
+        return self._parallel(
+            [
+                (self.recipe, train, test.X, turn, lams, self._limits(train))
+                for train, test, turn in zip(self.train, self.test, self.turns, strict=True)
+            ]
+        )
+
+    def _limits(self, rows: Rows) -> tuple[float, float]:
+        return (float(rows.y.min()), float(rows.y.max())) if self.clip else (-np.inf, np.inf)
+
+    def _learn(self, outers: list[Array]) -> bool:
+        """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn."""
+        whole = self._parallel([self._whole(self.rounds[-1].lam)])
+        turns = [self._turn(outer, train) for outer, train in zip(outers, self.train, strict=True)]
+        turn = self._turn(whole[0][0].outer, self.rows)
+        if turn is None or any(t is None for t in turns):
+            return False
+        self.turn, self.turns = turn, turns
+        return True
+
+    def _whole(self, lam: float) -> tuple[Any, ...]:
+        """Return the job that fits all rows at one λ."""
+        return self.recipe, self.rows, self.rows.X[:0], self.turn, [lam], self._limits(self.rows)
+
+    def _turn(self, outer: Array, rows: Rows) -> Array | None:
+        Z = self.recipe.units(rows).scale_X(rows.X)
+        return turn_to(outer, Z, rows.weight, diagonal=bool(np.any(self.recipe.monotone)))
+
+    def _parallel(self, jobs: list[tuple[Any, ...]]) -> list[list[Fit]]:
+        """Run `fit_path` on all jobs, telling how many are done."""
+        began = told = time.perf_counter()
+        out: list[list[Fit]] = []
+        tasks = (delayed(fit_path)(*job) for job in jobs)
+        for fits in Parallel(n_jobs=self.jobs, return_as="generator")(tasks):
+            out.append(fits)
+            now = time.perf_counter()
+            if now - told > 2.0 and len(out) < len(jobs):
+                told = now
+                left = (now - began) / len(out) * (len(jobs) - len(out))
+                logger.log(self.level, "cross-validation: %d of %d fits, %.0f s left", len(out), len(jobs), left)
+        return out

@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from pldc.function import PLDC, MaxAffine, PLDCSum, explain
+
+
+def random_function(rng, d=2):
+    parts = (MaxAffine(rng.normal(size=(3, d)), rng.normal(size=3)) for _ in range(2))
+    return PLDC(*parts)
+
+
+def test_equals_the_written_out_sum():
+    rng = np.random.default_rng(0)
+    terms = tuple(random_function(rng) for _ in range(3))
+    total, X = PLDCSum(terms), rng.normal(size=(50, 2))
+    plain = total.expand()
+    assert np.allclose(total(X), plain(X)) and np.allclose(total(X), sum(t(X) for t in terms))
+    assert np.allclose(total.gradient(X), plain.gradient(X))
+    local = total.local(X)
+    assert np.allclose((local.slope * X).sum(axis=1) + local.intercept, total(X))
+    assert local.plus.shape == (50, 3)
+    assert total.n_pieces == (9, 9) and total.n_features == 2
+    assert np.allclose(total.prune(X)(X), total(X)) and np.allclose(total.drop_dominated()(X), total(X))
+    assert total.seminorm_bound() >= plain.seminorm_bound() - 1e-12
+    B, b = rng.normal(size=(2, 2)), rng.normal(size=2)
+    assert np.allclose(total.compose(B, b)(X), total(X @ B.T + b))
+    assert "3 terms" in repr(total)
+
+
+def test_mean_and_explanation():
+    rng = np.random.default_rng(1)
+    f, g, X = random_function(rng), random_function(rng), rng.normal(size=(5, 2))
+    mean = PLDCSum.mean([f, g])
+    assert np.allclose(mean(X), (f(X) + g(X)) / 2)
+    assert PLDCSum.mean([f]) is f
+    why = explain(mean, X)
+    assert np.allclose(why.intercept + why.contributions.sum(axis=1), mean(X))
+    assert why.pieces.shape == (5, 4)
+
+
+def test_refuses_what_makes_no_sense():
+    with pytest.raises(TypeError, match="at least one"):
+        PLDCSum(())
+    with pytest.raises(ValueError, match="different numbers"):
+        PLDCSum((PLDC.affine([1.0]), PLDC.affine([1.0, 2.0])))
+    rng = np.random.default_rng(2)
+    part = MaxAffine(rng.normal(size=(50, 2)), rng.normal(size=50))
+    with pytest.raises(ValueError, match="prune"):
+        PLDCSum((PLDC(part, part),) * 4).expand()

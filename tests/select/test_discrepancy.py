@@ -1,0 +1,94 @@
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from pldc.select.discrepancy import discrepancy, linear_program, wasserstein
+
+
+def brute_force(X, sign, penalty):
+    """D̂ by CVXPY, written from the definition."""
+    n, d = X.shape
+    phi, g = [cp.Variable(n) for _ in range(2)], [cp.Variable((n, d)) for _ in range(2)]
+    rows = []
+    for p in range(2):
+        for j in range(n):
+            rows.append(phi[p] - phi[p][j] >= (X - X[j]) @ g[p][j])
+    size = cp.abs(g[0]) + cp.abs(g[1])
+    seminorm = cp.max(cp.sum(size, axis=1)) if penalty == "joint" else cp.sum(cp.max(size, axis=0))
+    problem = cp.Problem(cp.Maximize(2.0 / n * sign @ (phi[0] - phi[1])), [*rows, seminorm <= 1, phi[0][0] == 0])
+    problem.solve(solver=cp.CLARABEL)
+    return float(problem.value)
+
+
+def sample(seed):
+    rng = np.random.default_rng(seed)
+    n, d = 2 * int(rng.integers(2, 9)), int(rng.integers(1, 4))
+    X = rng.normal(size=(n, d)).round(1 if seed % 3 == 0 else 12)  # some with ties
+    return X, rng.permutation(np.repeat([1.0, -1.0], n // 2))
+
+
+@pytest.mark.parametrize("penalty", ["joint", "componentwise"])
+@pytest.mark.parametrize("seed", range(12))
+def test_linear_program_equals_brute_force(seed, penalty):
+    X, sign = sample(seed)
+    assert linear_program(X, sign, penalty) == pytest.approx(brute_force(X, sign, penalty), rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("penalty", ["joint", "componentwise"])
+@pytest.mark.parametrize(("method", "tol"), [("exact", 1e-5), ("admm", 2e-2)])
+def test_engines_bracket_the_linear_program(method, tol, penalty):
+    X = np.random.default_rng(1).normal(size=(20, 2))
+    truth = discrepancy(X, penalty=penalty, n_splits=2, method="lp")
+    found = discrepancy(X, penalty=penalty, n_splits=2, method=method, tol=tol)
+    assert (found.halves[:, 0] <= truth.halves[:, 0] * (1 + 1e-7)).all()
+    assert (found.halves[:, 1] >= truth.halves[:, 1] * (1 - 1e-7)).all()
+    assert found.upper - found.lower <= tol * found.upper
+    assert found.lower == pytest.approx(truth.value, rel=tol)
+
+
+def test_never_above_twice_the_wasserstein_distance_but_above_it_for_two_points():
+    for seed in range(10):
+        X, sign = sample(seed)
+        far = wasserstein(X[sign > 0], X[sign < 0])
+        assert linear_program(X, sign, "joint") <= 2.0 * far * (1 + 1e-7)
+    two = np.array([[-1.0], [1.0]])
+    assert wasserstein(two[:1], two[1:]) == 2.0
+    assert linear_program(two, np.array([1.0, -1.0]), "joint") == pytest.approx(4.0)
+
+
+def test_scales_with_the_rows_and_ignores_shifts():
+    X = np.random.default_rng(2).normal(size=(16, 2))
+    a, b = (discrepancy(Z, n_splits=1, tol=1e-4) for Z in (X, 3.0 * X + 7.0))
+    assert b.value == pytest.approx(3.0 * a.value, rel=1e-3)
+
+
+def test_odd_rows_subsample_and_equal_rows():
+    rng = np.random.default_rng(3)
+    found = discrepancy(rng.normal(size=(31, 2)), n_splits=1, max_rows=15)
+    assert found.n_rows == 14 and 0 < found.lower <= found.upper
+    same = discrepancy(np.ones((8, 2)), n_splits=1)
+    assert same.lower == same.upper == 0.0
+
+
+def test_shrinks_with_more_rows():
+    rng = np.random.default_rng(4)
+    small, large = (discrepancy(rng.uniform(size=(n, 2)), n_splits=2, tol=0.05).value for n in (20, 120))
+    assert large < 0.8 * small
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"X": [[1.0]]}, "two rows"),
+        ({"X": [1.0, 2.0]}, "two-dimensional"),
+        ({"X": [[np.nan], [1.0]]}, "finite"),
+        ({"X": [[0.0], [1.0]], "method": "magic"}, "method"),
+        ({"X": [[0.0], [1.0]], "penalty": "l2"}, "penalty"),
+        ({"X": [[0.0], [1.0]], "n_splits": 0}, "n_splits"),
+    ],
+)
+def test_bad_input(settings, match):
+    with pytest.raises(ValueError, match=match):
+        discrepancy(**settings)
+    with pytest.raises(ValueError, match="equal shapes"):
+        wasserstein([[1.0]], [[1.0], [2.0]])

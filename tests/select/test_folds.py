@@ -1,0 +1,39 @@
+import numpy as np
+
+from pldc.problem.recipe import Rows
+from pldc.select.folds import distinct, interleaved
+
+
+def table(seed=0, n=30):
+    rng = np.random.default_rng(seed)
+    return Rows(rng.normal(size=(n, 3)), rng.normal(size=n), np.ones(n))
+
+
+def test_order_units_and_signs_do_not_matter():
+    rows = table()
+    plain, _ = distinct(rows)
+    order = np.random.default_rng(1).permutation(30)
+    shuffled, member = distinct(rows.take(order))
+    assert np.array_equal(plain.X, shuffled.X) and np.array_equal(plain.y, shuffled.y)
+    assert np.allclose(shuffled.X[member], rows.X[order])
+    scale = np.array([-2.0, 1e3, 0.1])
+    other, _ = distinct(Rows(rows.X * scale + 5.0, -3.0 * rows.y + 1.0, rows.weight))
+    assert np.allclose(other.X, plain.X * scale + 5.0) and np.allclose(other.y, -3.0 * plain.y + 1.0)
+
+
+def test_equal_rows_become_one_with_their_weights():
+    rows = table(n=6)
+    twice = Rows(np.vstack([rows.X, rows.X[:2]]), np.append(rows.y, rows.y[:2]), np.ones(8))
+    merged, member = distinct(twice)
+    assert len(merged.y) == 6 and sorted(merged.weight) == [1, 1, 1, 1, 2, 2]
+    assert np.array_equal(merged.y[member], twice.y)
+
+
+def test_interleaved_folds_partition_the_rows_evenly():
+    splits = interleaved(23, 5)
+    tests = np.concatenate([test for _, test in splits])
+    assert sorted(tests) == list(range(23))
+    assert {len(test) for _, test in splits} <= {4, 5}
+    for train, test in splits:
+        assert not set(train) & set(test) and len(train) + len(test) == 23
+        assert np.diff(np.sort(test)).max() < 10  # from everywhere in the order

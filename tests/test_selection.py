@@ -1,0 +1,291 @@
+"""Choosing λ and the geometry, through the estimator."""
+
+import logging
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, ShuffleSplit
+
+from pldc import PLDC, DCRegressor, PLDCSum
+from pldc.function import MaxAffine
+from pldc.problem.recipe import Rows
+from pldc.select import search
+from pldc.select.search import Search, geometric_grid
+
+
+def table(n=40, d=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.abs(X @ np.arange(1.0, d + 1.0)) + 0.1 * rng.normal(size=n)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = table()
+    return DCRegressor(n_jobs=1).fit(X, y)
+
+
+def test_defaults_choose_lam_and_leave_scikit_learns_results(fitted):
+    results = fitted.cv_results_
+    count = len(results["params"])
+    assert count >= 10 and results["param_lam"].shape == (count,)
+    scores = np.array([results[f"split{k}_test_score"] for k in range(5)])
+    assert scores.shape == (5, count) and (scores <= 0).all()
+    assert np.allclose(results["mean_test_score"], np.average(scores, axis=0, weights=[8] * 5))
+    assert results["rank_test_score"].min() == 1 and (results["mean_fit_time"] > 0).all()
+    assert any(np.isclose(fitted.lam_, results["param_lam"]))
+    assert fitted.certificate_.gap <= 1e-4 and all(r.certificate.gap <= 1e-4 for r in fitted.rounds_)
+    assert isinstance(fitted.function_, PLDC | PLDCSum)
+
+
+def test_learned_geometry_beats_the_axes_along_a_slanted_direction(fitted):
+    X, y = table(300, seed=9)
+    axes = DCRegressor(n_jobs=1, geometry="axes").fit(*table())
+    assert isinstance(axes.function_, PLDC) and axes.rounds_[0].geometry is None
+    assert set(axes.cv_results_["param_round"]) == {0}
+    assert fitted.score(X, y) > axes.score(X, y)
+    best = DCRegressor(n_jobs=1, combine="best").fit(*table())
+    assert isinstance(best.function_, PLDC) and len(best.rounds_) == 1
+
+
+def test_each_round_solves_the_program_of_its_coordinates(fitted):
+    X, y = table()
+    last = fitted.rounds_[-1]
+    assert last.geometry is not None
+    Z = (X - X.mean(axis=0)) / X.std(axis=0) @ last.geometry
+    again = DCRegressor(lam=last.lam, standardize=False, n_jobs=1).fit(Z, (y - y.mean()) / y.std())
+    assert again.certificate_.upper == pytest.approx(last.certificate.upper, rel=2e-4)
+    assert np.allclose(y.mean() + y.std() * again.function_(Z), last.function(X), atol=0.02 * y.std())
+
+
+def test_explanations_add_up_for_a_mean_of_rounds():
+    X, y = table(seed=3)
+    model = DCRegressor(n_jobs=1, combine="average", clip=False).fit(X, y)
+    why = model.explain(X)
+    assert np.allclose(why.intercept + why.contributions.sum(axis=1), model.predict(X))
+    assert np.allclose(model.function_.gradient(X), why.slopes)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X, y, rng: (X, 7.0 * y - 3.0, lambda p: (p + 3.0) / 7.0, None),
+        lambda X, y, rng: (X, -2.0 * y, lambda p: p / -2.0, None),
+        lambda X, y, rng: (X * [1e3, 0.01] + 5.0, y, lambda p: p, None),
+        lambda X, y, rng: (X[rng], y[rng], lambda p: p, rng),
+    ],
+    ids=["y", "minus y", "X", "order"],
+)
+def test_equivariance(change):
+    X, y = table(24)
+    order = np.random.default_rng(5).permutation(24)
+    other_X, other_y, back, at = change(X, y, order)
+    settings = {"n_jobs": 1, "tol": 1e-8, "max_rounds": 1}
+    plain, other = DCRegressor(**settings), DCRegressor(**settings)
+    expected = plain.fit(X, y).predict(X)
+    found = back(other.fit(other_X, other_y).predict(other_X))
+    assert other.lam_ == pytest.approx(plain.lam_, rel=1e-6)
+    assert np.allclose(found, expected if at is None else expected[at], atol=1e-6 * y.std())
+
+
+def test_weights_equal_repetition_under_cross_validation():
+    X, y = table(20)
+    twice = np.arange(20) < 6
+    settings = {"n_jobs": 1, "max_rounds": 1, "tol": 1e-8}
+    heavy = DCRegressor(**settings).fit(X, y, sample_weight=1.0 + twice)
+    repeated = DCRegressor(**settings).fit(np.vstack([X, X[twice]]), np.append(y, y[twice]))
+    assert heavy.lam_ == pytest.approx(repeated.lam_, rel=1e-9)
+    assert np.allclose(heavy.predict(X), repeated.predict(X), atol=1e-6)
+
+
+def test_structural_risk_minimisation_smooths_more(fitted):
+    X, y = table()
+    srm = DCRegressor(lam="srm").fit(X, y)
+    assert srm.lam_ > 10 * fitted.lam_ and srm.function_.seminorm_bound() < fitted.function_.seminorm_bound()
+    assert DCRegressor(lam="srm", M=2.0 * np.abs(y - y.mean()).max()).fit(X, y).lam_ == pytest.approx(2.0 * srm.lam_)
+    absolute = DCRegressor(lam="srm", loss="absolute").fit(X, y)
+    assert absolute.lam_ < srm.lam_
+
+
+def test_lam_of_a_squared_loss_scales_with_y_without_standardisation():
+    X, y = table(30)
+    small, large = (
+        DCRegressor(standardize=False, n_jobs=1, geometry="axes", clip=False).fit(X, c * y) for c in (1.0, 100.0)
+    )
+    assert large.lam_ == pytest.approx(100.0 * small.lam_)
+    assert np.allclose(large.predict(X), 100.0 * small.predict(X), atol=1e-1)
+
+
+def test_any_splitter_scorer_and_groups():
+    X, y = table(30)
+    for cv in (KFold(3, shuffle=True, random_state=0), ShuffleSplit(2, random_state=0), list(KFold(2).split(X))):
+        model = DCRegressor(cv=cv, max_rounds=0, n_jobs=1, scoring="r2", tol=1e-3).fit(X, y)
+        assert (model.cv_results_["mean_test_score"] <= 1).all()
+    groups = np.repeat(np.arange(6), 5)
+    model = DCRegressor(cv=3, max_rounds=0, n_jobs=1, tol=1e-3).fit(X, y, groups=groups)
+    assert "split2_test_score" in model.cv_results_ and "split3_test_score" not in model.cv_results_
+    with pytest.raises(ValueError, match="groups"):
+        DCRegressor(cv=3, n_jobs=1).fit(X, y, groups=groups[:4])
+
+
+def test_one_standard_error_takes_a_larger_lam():
+    X, y = table(40, seed=2)
+    settings = {"n_jobs": 1, "geometry": "axes", "tol": 1e-3}
+    plain, cautious = DCRegressor(**settings).fit(X, y), DCRegressor(one_standard_error=True, **settings).fit(X, y)
+    assert cautious.lam_ >= plain.lam_
+    results = cautious.cv_results_
+    mean = results["mean_test_score"]
+    spread = np.std([results[f"split{k}_test_score"][mean.argmax()] for k in range(5)], ddof=1) / np.sqrt(5)
+    allowed = results["param_lam"][mean >= mean.max() - spread]
+    assert cautious.lam_ == pytest.approx(allowed.max())
+
+
+def test_subsample_for_many_rows():
+    X, y = table(80)
+    model = DCRegressor(max_cv_rows=40, max_rounds=0, n_jobs=1, tol=1e-2).fit(X, y)
+    assert np.isclose(model.lam_ / model.cv_results_["param_lam"], 0.5 ** (2 / 6)).any()
+    with pytest.raises(ValueError, match="max_cv_rows"):
+        DCRegressor(max_cv_rows=1).fit(X, y)
+
+
+def test_few_rows_fall_back_on_the_discrepancy():
+    model = DCRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
+    assert model.lam_ > 0 and not hasattr(model, "cv_results_")
+    with pytest.raises(ValueError, match="cross-validation"):
+        model.predict_interval([[0.5]])
+
+
+def test_monotone_geometry_keeps_signs():
+    X, y = table(40, seed=4)
+    model = DCRegressor(monotone=[1, 0], geometry="learned", n_jobs=1, clip=False, tol=1e-3).fit(X, y)
+    assert (model.function_.gradient(np.random.default_rng(0).normal(size=(200, 2)))[:, 0] >= -1e-9).all()
+    for r in model.rounds_:
+        assert r.geometry is None or np.count_nonzero(r.geometry - np.diag(np.diag(r.geometry))) == 0
+
+
+def test_geometry_at_a_given_lam():
+    X, y = table(40)
+    model = DCRegressor(lam=0.02, geometry="learned", max_rounds=2).fit(X, y)
+    assert model.lam_ == 0.02 and len(model.rounds_) == 1 and model.rounds_[0].geometry.shape == (2, 2)
+
+
+def test_intervals_cover():
+    X, y = table(60, seed=6)
+    new_X, new_y = table(400, seed=7)
+    model = DCRegressor(n_jobs=1, tol=1e-3).fit(X, y)
+    low, high = model.predict_interval(new_X, 0.8)
+    assert (low <= high).all()
+    assert 0.7 <= ((low <= new_y) & (new_y <= high)).mean() <= 0.97
+    wide = model.predict_interval(new_X, 0.95)
+    assert (wide[0] <= low).all() and (wide[1] >= high).all()
+    with pytest.raises(ValueError, match="coverage"):
+        model.predict_interval(new_X, 1.0)
+
+
+def test_generalization_bound_has_its_terms(fitted):
+    X, y = table()
+    found = fitted.generalization_bound(0.1)
+    assert found.empirical == pytest.approx(np.mean((fitted.function_(X) - y) ** 2), rel=1e-6)
+    assert found.total > found.empirical and found.n == 40
+    scaled = DCRegressor(n_jobs=1).fit(X, 10.0 * y).generalization_bound(0.1)
+    assert scaled.total == pytest.approx(100.0 * found.total, rel=1e-2)
+    assert fitted.generalization_bound(0.1, M=100.0).total > found.total
+
+
+def test_path_is_a_path_of_certified_fits():
+    X, y = table(40)
+    lams = [0.001, 1.0, 0.03]
+    path = DCRegressor().path(X, y, lams)
+    assert path.lams.tolist() == sorted(lams, reverse=True) and len(path) == 3
+    assert (np.diff(path.losses) <= 1e-6).all() and (np.diff(path.seminorms) >= -1e-6).all()
+    for lam, certificate, function in zip(path.lams, path.certificates, path.functions, strict=True):
+        alone = DCRegressor(lam=lam).fit(X, y)
+        assert certificate.gap <= 1e-4
+        assert certificate.upper == pytest.approx(alone.certificate_.upper, rel=2e-4)
+        assert np.allclose(function(X), alone.function_(X), atol=0.02)
+    objective = path.losses + path.lams * path.seminorms
+    assert np.allclose(objective, [c.upper for c in path.certificates])
+    assert path.pieces(X).shape == (3, 2)
+    with pytest.raises(ValueError, match="lams"):
+        DCRegressor().path(X, y, [0.1, -1.0])
+
+
+def test_grid_grows_at_both_ends(monkeypatch):
+    rows = Rows(np.linspace(0, 1, 12)[:, None], np.zeros(12), np.ones(12))
+    wanted = {}
+
+    def fake(recipe, rows, left_out, turn, lams, limits):
+        zero = np.zeros((1, 1))
+        return [
+            search.Fit(PLDC(MaxAffine(zero, [lam]), MaxAffine.zero(1)), np.full(len(left_out), lam), zero, 0.0)
+            for lam in lams
+        ]
+
+    monkeypatch.setattr(search, "fit_path", fake)
+    splits = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
+    for best in (3e-3, 20.0):
+
+        def score(prediction, rows, best=best):
+            return -abs(np.log(prediction[0] / best))
+
+        found = Search(None, rows, splits, score, jobs=1).run(1.0, 0)
+        wanted[best] = found[0].lam
+        assert abs(np.log2(found[0].lam / best)) <= 0.5 and len(found[0].lams) > 10
+        assert (np.diff(found[0].lams) < 0).all()
+    tied = Search(None, rows, splits, lambda prediction, rows: 0.0, jobs=1).run(1.0, 0)
+    assert tied[0].lam == tied[0].lams[0]  # ties go to the larger one
+    assert geometric_grid(1.0) == [2.0**e for e in range(1, -9, -1)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"lam": "magic"}, "lam must be"),
+        ({"geometry": "round"}, "geometry"),
+        ({"combine": "sum"}, "combine"),
+        ({"max_rounds": -1}, "max_rounds"),
+        ({"cv": 1}, "cv"),
+        ({"lam": "srm", "M": -1.0}, "M must be"),
+    ],
+)
+def test_bad_settings(settings, match):
+    with pytest.raises(ValueError, match=match):
+        DCRegressor(**settings).fit(*table(12))
+
+
+def test_interrupted_search_leaves_no_half_of_a_model(monkeypatch):
+    X, y = table(20)
+    model = DCRegressor(n_jobs=1).fit(X, y)
+
+    def interrupt(*args, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search, "coarse_path", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "function_") and not hasattr(model, "cv_results_")
+
+
+def test_progress_is_logged(caplog):
+    with caplog.at_level(logging.INFO, logger="pldc"):
+        DCRegressor(verbose=1, n_jobs=1, max_rounds=1, tol=1e-2).fit(*table(16))
+    assert any("cross-validation, round 1" in r.message for r in caplog.records)
+
+
+def test_two_processes_and_a_local_dask_cluster_agree_with_one():
+    distributed = pytest.importorskip("distributed")
+    import joblib
+
+    X, y = table(24)
+    settings = {"max_rounds": 1, "tol": 1e-3}
+    alone = DCRegressor(n_jobs=1, **settings).fit(X, y)
+    two = DCRegressor(n_jobs=2, **settings).fit(X, y)
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config("dask"),
+    ):
+        spread = DCRegressor(**settings).fit(X, y)
+    for other in (two, spread):
+        assert other.lam_ == alone.lam_
+        assert np.allclose(other.predict(X), alone.predict(X), atol=1e-8)
