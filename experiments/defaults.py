@@ -163,19 +163,22 @@ def read() -> list[dict]:
 
 
 def report() -> None:
-    """Print mean errors, and the geometric mean over the sets."""
+    """Print mean errors and their geometric mean over the sets; write them as a table for the documentation."""
     rows = read()
+    table = [["method", *SETS, "geometric mean", "seconds"]]
     print(f"{'method':<18}" + "".join(f"{s[:12]:>14}" for s in SETS) + f"{'geo-mean':>10}{'seconds':>9}")
     for method in METHODS:
         mine = [r for r in rows if r["method"] == method]
         means = [np.mean([float(r["nmse"]) for r in mine if r["dataset"] == s]) for s in SETS] if mine else []
         if mine and np.isfinite(means).all():
             seconds = np.mean([float(r["seconds"]) for r in mine])
-            print(
-                f"{method:<18}"
-                + "".join(f"{v:>14.2f}" for v in means)
-                + f"{np.exp(np.mean(np.log(means))):>10.2f}{seconds:>9.1f}"
-            )
+            overall = np.exp(np.mean(np.log(means)))
+            print(f"{method:<18}" + "".join(f"{v:>14.2f}" for v in means) + f"{overall:>10.2f}{seconds:>9.1f}")
+            table.append([method, *(f"{v:.2f}" for v in means), f"{overall:.2f}", f"{seconds:.0f}"])
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for row in table:
+        lines += [f"   {'*' if k == 0 else ' '} - {value}" for k, value in enumerate(row)]
+    RESULTS.with_suffix(".rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pldc import PLDC, DCRegressor, cli
-from pldc.view import plot_surface
+from pldc.view import plot_path, plot_surface
 from tests.problems import synthetic
 
 
@@ -36,3 +36,11 @@ def test_plot_surface():
     assert figure.axes[0].get_title() == "a surface" and figure.axes[1].get_xlabel() == "u"
     with pytest.raises(ValueError, match="two variables"):
         plot_surface(PLDC.affine([1.0, 2.0, 3.0]), X, y)
+
+
+def test_plot_path_draws_three_panels():
+    X, y = synthetic(20, 2)
+    path = DCRegressor(tol=1e-2).path(X, y, [1.0, 0.1])
+    figure = plot_path(path, X)
+    assert isinstance(figure, Figure) and len(figure.axes) == 3
+    assert len(figure.axes[0].lines[0].get_xdata()) == 2
