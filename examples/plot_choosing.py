@@ -8,7 +8,7 @@ that cross-validation finds; then what happens in between.
 
 # %%
 # The theory guards against the worst case. Its weight, 24 M times the maximum discrepancy, leaves nothing of the
-# surface; with 12 M set to one, as the paper does in its figure, twice the discrepancy remains, and still smooths a lot.
+# surface; with 12 M set to one, as in the figure of the paper, twice the discrepancy remains, and still smooths a lot.
 
 import matplotlib.pyplot as plt
 import numpy as np
