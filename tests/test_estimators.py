@@ -320,7 +320,7 @@ def test_weights_that_make_no_sense():
         ({"lam": 0}, "lam must be a positive finite number"),
         ({"lam": -1.0}, "lam must be a positive finite number"),
         ({"lam": np.inf}, "lam must be a positive finite number"),
-        ({"lam": "auto"}, "lam must be a positive finite number"),
+        ({"lam": "auto"}, "lam must be 'cv', 'srm' or a positive number"),
         ({"tol": 0}, "tol must be a positive"),
         ({"max_iter": 0}, "max_iter must be None or a whole number"),
         ({"max_iter": 1.5}, "max_iter must be None or a whole number"),

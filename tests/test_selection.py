@@ -223,7 +223,7 @@ def test_grid_grows_at_both_ends(monkeypatch):
 
     monkeypatch.setattr(search, "fit_path", fake)
     splits = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
-    for best in (3e-3, 20.0):
+    for best in (3e-3 / 4, 8.0):
 
         def score(prediction, rows, best=best):
             return -abs(np.log(prediction[0] / best))

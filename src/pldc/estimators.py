@@ -20,7 +20,7 @@ from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pldc.function import PLDC, Explanation, PLDCSum, explain
-from pldc.function.max_affine import Array, IntArray
+from pldc.function.max_affine import Array
 from pldc.problem import Certificate, Problem, certify, make_loss, make_penalty
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
@@ -101,7 +101,8 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     lam : "cv", "srm" or float, default="cv"
         Weight of the seminorm. Smaller follows the data more closely.
         "cv": by cross-validation on a geometric grid whose scale is the maximum discrepancy of the rows (see
-        :mod:`pldc.select.discrepancy`); the grid grows by itself where the best value lies at its end.
+        :mod:`pldc.select.discrepancy`); the grid grows by itself where the best value lies at its end. (With fewer
+        than four distinct rows: the scale itself.)
         "srm": the value of the theory, 24 M D̂ for the squared loss. It is meant for the worst case, and smooths a lot.
         A number > 0: that weight. Good ones often lie between 0.001 and 1.
     cv : int, cross-validation generator or iterable, default=5
@@ -112,7 +113,8 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         Of more distinct rows than this, cross-validation with a number of folds looks at a random subsample, and λ is
         carried over to all rows at the rate of the discrepancy, n^(−2/(d+4)). None, or a splitter as `cv`: all rows.
     scoring : str or callable, optional
-        Scorer of scikit-learn for ``lam="cv"``, larger is better. None: the loss itself.
+        Scorer of scikit-learn for ``lam="cv"``, larger is better; a callable may use ``predict`` on the rows it is
+        given, and nothing else. None: the loss itself.
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
     geometry : {"learned", "axes"}, optional
@@ -303,18 +305,25 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self._forget()
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {monitor!r}.")
-        rows, kept = self._rows_of(X, y, sample_weight)
+        given = self._rows_of(X, y, sample_weight)
+        rows = given.take(np.flatnonzero(given.weight > 0))
+        if groups is not None and np.shape(groups) != given.y.shape:
+            raise ValueError(
+                f"groups must hold one label for each of {len(given.y)} rows, got shape {np.shape(groups)}."
+            )
         recipe = self._recipe()
         lam = self._lam_rule()
-        learned = self._geometry(lam, len(rows.y)) == "learned"
+        merged, _ = distinct(rows)
+        few = len(merged.y) < FEWEST
+        learned = not few and self._geometry(lam, len(merged.y)) == "learned"
         rounds = _whole("max_rounds", self.max_rounds, 0) if learned else 0
         if self.combine is not None:
             _choice("combine", self.combine, COMBINE)
         self._solver(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
         plan: list[tuple[float, Array | None]]
         with shown(self.verbose) as log:
-            if lam == "cv" and len(distinct(rows)[0].y) >= FEWEST:
-                plan = self._cross_validate(recipe, rows, kept, groups, rounds)
+            if lam == "cv" and not few:
+                plan = self._cross_validate(recipe, given, groups, rounds)
             else:
                 plan = self._plan(recipe, rows, lam, rounds)
             fitted: list[FittedRound] = []
@@ -322,6 +331,12 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 fitted.append(self._solve(recipe, rows, weight, turn, _both(log, monitor)))
                 if fitted[-1].status in ("interrupted", "stopped"):
                     break
+            if len(fitted) > 1 and fitted[-1].status in ("interrupted", "stopped"):
+                fitted = [
+                    *fitted[:-1],
+                    replace(fitted[-2], status=fitted[-1].status),
+                ]  # the unfinished round is no help
+                del fitted[-2]
         self._remember(fitted, rows)
         self._warn(fitted)
         if fitted[-1].status == "interrupted":
@@ -335,12 +350,10 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             delattr(self, name)
         self._cross_fit: CrossFit | None = None
 
-    def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Rows, IntArray]:
-        """Check the data; return the rows of positive weight and their places."""
+    def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
+        """Check the data."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        weight = _check_weight(sample_weight, len(y))
-        kept = np.flatnonzero(weight > 0)
-        return Rows(X, np.asarray(y, dtype=np.float64), weight).take(kept), kept
+        return Rows(X, np.asarray(y, dtype=np.float64), _check_weight(sample_weight, len(y)))
 
     def _recipe(self) -> Recipe:
         signs = self._monotone_signs()
@@ -408,16 +421,16 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return size * (spread if recipe.loss.softness > 0 else 1.0)
 
     def _cross_validate(
-        self, recipe: Recipe, rows: Rows, kept: IntArray, groups: ArrayLike | None, rounds: int
+        self, recipe: Recipe, given: Rows, groups: ArrayLike | None, rounds: int
     ) -> list[tuple[float, Array | None]]:
         """Choose λ and the rounds; keep the scores, and the fits of all folds for intervals."""
-        everything = rows
-        rows, splits = self._splits(rows, kept, groups)
+        everything, _ = distinct(given.take(np.flatnonzero(given.weight > 0)))
+        rows, splits, share = self._splits(given, everything, groups)
         search = Search(
             recipe,
             rows,
             splits,
-            self._score(recipe),
+            self._score(recipe, everything),
             clip=bool(self.clip),
             cautious=bool(self.one_standard_error),
             jobs=self._jobs(),
@@ -428,43 +441,62 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
         self.cv_results_ = search.results()
         self._cross_fit = search.cross_fit(chosen)
-        share = (len(rows.y) / len(distinct(everything)[0].y)) if isinstance(self.cv, Integral) else 1.0
-        rate = min(1.0, share) ** (2.0 / (rows.X.shape[1] + 4))
+        rate = share ** (2.0 / (rows.X.shape[1] + 4))
         return [(rate * search.rounds[r].lam, search.rounds[r].turn) for r in chosen]
 
-    def _splits(self, rows: Rows, kept: IntArray, groups: ArrayLike | None) -> tuple[Rows, list[Split]]:
-        """Return the rows to cross-validate on, and the folds."""
-        if groups is not None:
-            labels = np.asarray(groups)
-            if labels.ndim != 1 or len(labels) <= kept.max():
-                raise ValueError(f"groups must hold one label a row, got shape {labels.shape}.")
-            groups = labels[kept]
-        if not isinstance(self.cv, Integral) or isinstance(self.cv, bool):
-            found = check_cv(self.cv).split(rows.X, rows.y, groups)
-            return rows, [(np.asarray(train), np.asarray(test)) for train, test in found]
-        folds = _whole("cv", self.cv, 2)
-        most = np.inf if self.max_cv_rows is None else _whole("max_cv_rows", self.max_cv_rows, FEWEST)
+    def _splits(self, given: Rows, everything: Rows, groups: ArrayLike | None) -> tuple[Rows, list[Split], float]:
+        """Return the rows to cross-validate on, the folds, and the share of all rows that they are."""
+        number = isinstance(self.cv, Integral) and not isinstance(self.cv, bool)
+        folds = _whole("cv", self.cv, 2) if number else 0
+        most = np.inf
+        if number and self.max_cv_rows is not None:
+            most = _whole("max_cv_rows", self.max_cv_rows, FEWEST, optional=True)
         rng = np.random.RandomState(0)
-        if groups is None:
-            rows, _ = distinct(rows)
-            if len(rows.y) > most:
-                rows = rows.take(np.sort(rng.choice(len(rows.y), int(most), replace=False)))
-            return rows, interleaved(len(rows.y), min(folds, len(rows.y)))
-        if len(rows.y) > most:
-            some = np.sort(rng.choice(len(rows.y), int(most), replace=False))
-            rows, groups = rows.take(some), np.asarray(groups)[some]
-        splitter = GroupKFold(min(folds, len(np.unique(groups))))
-        return rows, list(splitter.split(rows.X, rows.y, groups))
+        if number and groups is None:
+            rows, n = everything, len(everything.y)
+            if n > most:
+                rows = rows.take(np.sort(rng.choice(n, int(most), replace=False)))
+            return rows, interleaved(len(rows.y), min(folds, len(rows.y))), len(rows.y) / n
+        some = np.arange(len(given.y))
+        labels = None if groups is None else np.asarray(groups)
+        if len(some) > most:
+            some = np.sort(rng.choice(len(some), int(most), replace=False))
+            labels = None if labels is None else labels[some]
+        rows = given.take(some)
+        if number:
+            count = len(np.unique(np.asarray(labels)))
+            if count < 2:
+                raise ValueError("All rows are of one group: there is no other to validate on.")
+            splitter = GroupKFold(min(folds, count))
+        else:
+            splitter = check_cv(self.cv)
+        splits = []
+        for fold in splitter.split(
+            rows.X, rows.y, labels
+        ):  # by the places of the rows as given; weight 0 counts for none
+            train, test = (np.arange(len(rows.y))[np.asarray(part)] for part in fold)
+            train, test = train[rows.weight[train] > 0], test[rows.weight[test] > 0]
+            if len(train) and len(test):
+                splits.append((train, test))
+        if not splits:
+            raise ValueError(f"cv={self.cv!r} yields no fold with rows to fit and rows to validate on.")
+        return rows, splits, len(some) / len(given.y)
 
-    def _score(self, recipe: Recipe) -> Any:
-        """Return score(prediction, rows) for the search."""
+    def _score(self, recipe: Recipe, rows: Rows) -> Any:
+        """Return score(prediction, rows) for the search: the loss in the units of the program, or a scorer."""
         if self.scoring is None:
-            return lambda prediction, rows: -recipe.mean_loss(prediction - rows.y, rows.weight)
+            unit = recipe.units(rows).y_scale
+            return lambda prediction, test: -recipe.mean_loss((prediction - test.y) / unit, test.weight)
         scorer = check_scoring(self, scoring=self.scoring)
 
-        def score(prediction: Array, rows: Rows) -> float:
-            weights = {} if np.ptp(rows.weight) == 0 else {"sample_weight": rows.weight}
-            return float(scorer(_Predicted(prediction), rows.X, rows.y, **weights))
+        def score(prediction: Array, test: Rows) -> float:
+            known = _Predicted(prediction)
+            if np.ptp(test.weight) == 0:
+                return float(scorer(known, test.X, test.y))
+            try:
+                return float(scorer(known, test.X, test.y, sample_weight=test.weight))
+            except TypeError:  # a scorer that knows no weights
+                return float(scorer(known, test.X, test.y))
 
         return score
 
@@ -542,7 +574,8 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             :func:`pldc.view.plots.plot_path`.
         """
         copy = clone(self)
-        rows, _ = copy._rows_of(X, y, sample_weight)
+        rows = copy._rows_of(X, y, sample_weight)
+        rows = rows.take(np.flatnonzero(rows.weight > 0))
         values = np.sort(np.asarray(lams, dtype=np.float64).ravel())[::-1]
         if not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
             raise ValueError(f"lams must hold positive finite numbers, got {lams!r}.")
@@ -563,9 +596,10 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends of prediction intervals at the rows of X, by CV+.
 
-        They come from the fits of the folds of cross-validation, so they need ``lam="cv"``. With exchangeable rows they
-        hold at least 2 · coverage − 1 of new targets on average, and about `coverage` of them in practice. With fewer
-        than 1 / (1 − coverage) rows the largest residual stands in for a quantile that is not there.
+        They come from the fits of the folds of cross-validation, so they need ``lam="cv"`` and at least four distinct
+        rows. They hold about `coverage` of new targets in practice. The guarantee of CV+, 2 · coverage − 1 for
+        exchangeable rows, is for folds and settings chosen without looking at the targets; here λ is chosen by the same
+        folds. With fewer than 1 / (1 − coverage) rows the largest residual stands in for a quantile that is not there.
 
         Parameters
         ----------
@@ -601,12 +635,19 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             joint one in standardised features, bounded by the pieces of `function_`.
         """
         check_is_fitted(self, "function_")
+        if not (isinstance(delta, Real) and 0 < delta < 1):
+            raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
         rows, recipe = self._rows, self._recipe()
         units = replace(recipe, standardize=True).units(rows)
         center, size = units.y_center, units.y_scale
         f = self.function_(rows.X)
+        largest = float(max(np.abs(rows.y - center).max(), np.abs(f - center).max()))
         if M is None:
-            M = float(max(np.abs(rows.y - center).max(), np.abs(f - center).max())) or size
+            M = largest or size
+        elif _number("M", M) < np.abs(f - center).max():
+            raise ValueError(
+                f"M={M:g} is no bound: the fit itself is {np.abs(f - center).max():g} away from the mean of y."
+            )
         scaled = self.function_.compose(np.diag(units.scale), units.center)
         if len(rows.y) < 2:
             raise ValueError("The discrepancy needs at least two rows.")
@@ -681,7 +722,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             self.solver,
             problem,
             tol=_number("tol", self.tol),
-            max_iter=None if self.max_iter is None else _whole("max_iter", self.max_iter, 1),
+            max_iter=None if self.max_iter is None else _whole("max_iter", self.max_iter, 1, optional=True),
             threads=self._threads(),
             device=self.device,
         )
@@ -746,9 +787,9 @@ def _number(name: str, value: Any) -> float:
     return number
 
 
-def _whole(name: str, value: Any, least: int) -> int:
+def _whole(name: str, value: Any, least: int, optional: bool = False) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}.")
+        raise ValueError(f"{name} must be {'None or ' * optional}a whole number ≥ {least}, got {value!r}.")
     return int(value)
 
 

@@ -16,7 +16,8 @@ def test_turn_stretches_what_varies_and_keeps_the_mean_variance():
     direction = np.array([1.0, 1.0, 0.0]) / np.sqrt(2)
     A = turn_to(np.outer(direction, direction), Z, np.ones(500))
     assert np.allclose(A, A.T)
-    assert np.var(Z @ A, axis=0).mean() == pytest.approx(1.0)
+    assert np.var(Z @ A, axis=0).mean() == pytest.approx(np.var(Z, axis=0).mean())
+    assert np.allclose(turn_to(np.outer(direction, direction), 1e3 * Z, np.ones(500)), A)
     assert np.linalg.norm(direction @ A) > 10 * np.linalg.norm(np.array([0.0, 0.0, 1.0]) @ A)
 
 

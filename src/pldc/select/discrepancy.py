@@ -36,7 +36,7 @@ from pldc.solve.admm import AdmmSolver
 from pldc.solve.exact import ExactSolver
 
 METHODS = ("auto", "lp", "exact", "admm")
-SMALL = 400  # rows up to which "auto" solves accurately
+TINY, SMALL = 40, 400  # rows up to which "auto" solves the linear program, and uses the accurate engine
 STEPS = 8  # of λ
 QUICK_ITERATIONS = 300  # of the quick engine, for each
 
@@ -94,7 +94,7 @@ def discrepancy(
         Relative distance of the bounds at which to stop. ``method="admm"`` may end above it.
     method : {"auto", "lp", "exact", "admm"}
         "lp": one linear program with all n² rows, by HiGHS, for small n and for checks; "exact" and "admm": the
-        accurate and the quick engine; "auto": the accurate one up to 400 rows, else the quick one.
+        accurate and the quick engine; "auto": the program up to 40 rows, the accurate engine up to 400, else the quick.
     max_rows : int or None, default=500
         Of more rows than this a random subsample is used; it makes the discrepancy larger. None: all rows.
     threads : int, optional
@@ -117,7 +117,7 @@ def discrepancy(
     for _ in range(n_splits):
         rows = points[rng.permutation(len(points))[:n]]
         sign = np.repeat([1.0, -1.0], n // 2)
-        if method == "lp":
+        if method == "lp" or (method == "auto" and n <= TINY):
             bounds.append((linear_program(rows, sign, penalty),) * 2)
         else:
             quick = method == "admm" or (method == "auto" and n > SMALL)
@@ -128,7 +128,7 @@ def discrepancy(
 
 
 def wasserstein(X: ArrayLike, Y: ArrayLike) -> float:
-    """Wasserstein-1 distance, ground cost ‖·‖_∞, of two samples of equal size: never below their discrepancy."""
+    """Wasserstein-1 distance, ground cost ‖·‖_∞, of two samples of equal size: never below half their discrepancy."""
     A, B = _rows(X), _rows(Y)
     if A.shape != B.shape:
         raise ValueError(f"The samples must have equal shapes, got {A.shape} and {B.shape}.")
@@ -164,6 +164,8 @@ def _by_threshold(
         else:
             solver = ExactSolver(tol=gap, threads=threads)
         start = solver.solve(problem, start)
+        if start.status == "interrupted":
+            raise KeyboardInterrupt
         certificate = certify(problem, start)
         lower = max(lower, quotient(problem, certificate.solution))
         upper = min(upper, 2.0 * lam + (1.0 - certificate.lower) * width)

@@ -23,7 +23,7 @@ def outer_product(gradients: Array, weight: Array) -> Array:
 
 
 def turn_to(M: Array, Z: Array, weight: Array, diagonal: bool = False) -> Array | None:
-    """Return the matrix A of the coordinates Z @ A, the square root of M scaled to unit mean variance.
+    """Return the matrix A of the coordinates Z @ A, the square root of M scaled to keep the mean variance of Z.
 
     Parameters
     ----------
@@ -51,6 +51,5 @@ def turn_to(M: Array, Z: Array, weight: Array, diagonal: bool = False) -> Array 
         value, vector = np.linalg.eigh(M + FLOOR * np.eye(d))
         A = (vector * np.sqrt(np.maximum(value, FLOOR))) @ vector.T
     share = weight / weight.sum()
-    turned = Z @ A
-    variance = float((share @ (turned - share @ turned) ** 2).mean())
-    return A / np.sqrt(variance) if variance > 0 else None
+    before, after = (float((share @ (V - share @ V) ** 2).mean()) for V in (Z, Z @ A))
+    return A * np.sqrt(before / after) if after > 0 else None

@@ -55,6 +55,8 @@ def follow(problem: Problem, lams: Sequence[float], solve: Solve) -> Iterator[tu
     for lam in lams:
         at = replace(problem, lam=float(lam))
         start = solve(at, start)
+        if start.status == "interrupted":
+            raise KeyboardInterrupt
         yield at, certify(at, start)
 
 

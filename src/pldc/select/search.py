@@ -1,9 +1,9 @@
 """Cross-validation of λ, and of the rounds of a learned geometry.
 
 A round fits every fold along a grid of λ, roughly, from the largest to the smallest; the λ with the best mean score on
-the rows left out is the round's. The gradients of each fold's fit then give the coordinates of its next round. Nothing
-crosses folds, so the score of a later round is as honest as that of the first. In the end those rounds are kept whose
-mean prediction scores best.
+the rows left out is the round's. The gradients of each fold's fit then give the coordinates of its next round. But for
+that one number nothing crosses folds, so the score of a later round is as honest as that of the first. In the end those
+rounds are kept whose mean prediction scores best.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
@@ -30,9 +31,9 @@ FEWEST, MOST, ROWS_EACH = 50, 110, 8  # iterations of the quick engine for each 
 RATIO = 2.0
 HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of λ
 TIE = 0.25  # standard errors of the difference within which two values are as good as each other
-FURTHEST = 5  # how many ratios beyond those ends a grid may grow
+LOWER, HIGHER = 5, 3  # how many ratios beyond those ends the first grid may grow
 AT_ONCE = 3  # values it grows by
-NARROW = (2.0, 1.0, 0.5)  # grid of a later round, in units of the λ of the one before
+NARROW = (1.0, 0.5, 0.25)  # grid of a later round, in units of the λ of the one before
 PATIENCE = 1  # rounds without a better score
 MOST_KEPT = 2  # rounds that are averaged
 
@@ -275,6 +276,12 @@ class Search:
         error of the best score counts instead, which is far more.
         """
         mean = self.share @ scores
+        if not np.isfinite(mean).any():
+            raise ValueError(
+                "No score of the cross-validation is a number: the scorer may need more rows in a fold than there are "
+                "(R² needs two), or y may be too large to square."
+            )
+        mean = np.where(np.isfinite(mean), mean, -np.inf)
         best = int(mean.argmax())
         folds = len(scores)
         if folds < 2:
@@ -282,16 +289,23 @@ class Search:
         if self.cautious:
             allowed = np.full(len(mean), scores[:, best].std(ddof=1)) / np.sqrt(folds)
         else:
-            allowed = TIE * (scores[:, [best]] - scores).std(axis=0, ddof=1) / np.sqrt(folds)
+            usable = np.where(np.isfinite(mean), scores, scores[:, [best]])
+            allowed = TIE * (scores[:, [best]] - usable).std(axis=0, ddof=1) / np.sqrt(folds)
         return int(np.flatnonzero(mean >= mean[best] - allowed)[0])
 
     def _beyond(self, lams: list[float], best: int) -> list[float]:
-        """Return values to try beyond the end at which the best one lies; none if it lies inside."""
+        """Return values to try beyond the end at which the best one lies; none if it lies inside.
+
+        A later round grows once, and only downwards: a rough fit at a large λ, from nothing, is not yet as smooth as
+        the accurate one will be, and may score well for that alone.
+        """
         steps = RATIO ** np.arange(1, AT_ONCE + 1)
-        low, high = (self.scale * RATIO**e for e in (LOWEST - FURTHEST, HIGHEST + FURTHEST))
-        if best == len(lams) - 1 and lams[-1] / RATIO > low / 1.001:
+        if self.rounds and (best != len(lams) - 1 or len(lams) > len(NARROW)):
+            return []
+        low, high = self.scale * RATIO ** (LOWEST - LOWER), self.scale * RATIO ** (HIGHEST + HIGHER)
+        if best == len(lams) - 1:
             return [lam for lam in lams[-1] / steps if lam > low / 1.001]
-        if best == 0 and lams[0] * RATIO < high * 1.001:
+        if best == 0:
             return [lam for lam in lams[0] * steps[::-1] if lam < high * 1.001]
         return []
 
@@ -330,7 +344,8 @@ class Search:
         began = told = time.perf_counter()
         out: list[list[Fit]] = []
         tasks = (delayed(fit_path)(*job) for job in jobs)
-        for fits in Parallel(n_jobs=self.jobs, return_as="generator")(tasks):
+        one_by_one = get_active_backend()[0].supports_return_generator
+        for fits in Parallel(n_jobs=self.jobs, return_as="generator" if one_by_one else "list")(tasks):
             out.append(fits)
             now = time.perf_counter()
             if now - told > 2.0 and len(out) < len(jobs):

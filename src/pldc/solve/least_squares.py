@@ -164,9 +164,8 @@ class InverseDistance(Rows):
 
     def weigh(self, T: Any, inverse: bool = False) -> Any:
         """ω T, or T / ω, entry by entry; T is sparse or not."""
-        if isinstance(T, np.ndarray):
-            T *= self.omega
-            return T
+        if isinstance(T, np.ndarray):  # its diagonal is zero, and so is that of ω
+            return np.divide(T, self.omega, out=np.zeros_like(T), where=self.omega > 0) if inverse else T * self.omega
         j = np.repeat(np.arange(len(self.X)), np.diff(T.indptr))
         weight = self.omega[j, T.indices]
         return csr_array((T.data / weight if inverse else T.data * weight, T.indices, T.indptr), shape=T.shape)
