@@ -289,3 +289,90 @@ def test_two_processes_and_a_local_dask_cluster_agree_with_one():
     for other in (two, spread):
         assert other.lam_ == alone.lam_
         assert np.allclose(other.predict(X), alone.predict(X), atol=1e-8)
+
+
+def test_folds_count_the_rows_as_given_and_weight_zero_counts_for_none():
+    X, y = table(24, seed=8)
+    weight = np.r_[np.zeros(6), np.ones(18)]
+    folds = [(np.arange(12), np.arange(12, 24)), (np.arange(12, 24), np.arange(12))]
+    without = [(np.arange(6), np.arange(6, 18)), (np.arange(6, 18), np.arange(6))]
+    settings = {"geometry": "axes", "n_jobs": 1, "tol": 1e-3}
+    zero = DCRegressor(cv=folds, **settings).fit(X, y, sample_weight=weight)
+    absent = DCRegressor(cv=without, **settings).fit(X[6:], y[6:])
+    assert np.allclose(zero.cv_results_["split0_test_score"], absent.cv_results_["split0_test_score"])
+    groups = np.repeat(np.arange(4), 6)
+    zero = DCRegressor(cv=3, **settings).fit(X, y, sample_weight=weight, groups=groups)
+    assert zero.lam_ > 0
+
+
+def test_groups_stay_together(monkeypatch):
+    X, y = table(24)
+    groups = np.tile(np.arange(6), 4)
+    seen = []
+    original = Search.__init__
+
+    def spy(self, recipe, rows, splits, *args, **settings):
+        seen.append((rows, splits))
+        original(self, recipe, rows, splits, *args, **settings)
+
+    monkeypatch.setattr(Search, "__init__", spy)
+    DCRegressor(cv=3, max_rounds=0, n_jobs=1, tol=1e-2).fit(X, y, groups=groups)
+    rows, splits = seen[0]
+    assert np.array_equal(rows.X, X) and len(splits) == 3
+    for train, test in splits:
+        assert not set(groups[train]) & set(groups[test])
+
+
+def test_huber_loss_is_scored_in_the_units_of_the_program():
+    X, y = table(30)
+    settings = {"loss": "huber", "huber_delta": 0.3, "geometry": "axes", "n_jobs": 1, "tol": 1e-3}
+    lams = [DCRegressor(**settings).fit(X, c * y).lam_ for c in (1e-3, 1.0, 1e3)]
+    assert np.allclose(lams, lams[1], rtol=1e-6)
+
+
+def test_a_round_cut_short_does_not_spoil_a_finished_one(monkeypatch):
+    X, y = table()
+    monkeypatch.setattr(Search, "best_rounds", lambda self, most: (0, 1))
+    assert len(DCRegressor(n_jobs=1, max_rounds=1).fit(X, y).rounds_) == 2
+    seen = []
+
+    def stop(row):
+        seen.append(row["iteration"])
+        return seen.count(0) == 2
+
+    cut = DCRegressor(n_jobs=1, max_rounds=1).fit(X, y, monitor=stop)
+    assert len(cut.rounds_) == 1 and cut.rounds_[0].certificate.gap <= 1e-4
+
+
+def test_scores_that_are_no_numbers_and_folds_that_are_none():
+    X, y = table(12)
+    with pytest.raises(ValueError, match="is a number"):
+        DCRegressor(scoring=lambda model, X, y: np.nan, n_jobs=1).fit(X, y)
+    with pytest.raises(ValueError, match="yields no fold"):
+        DCRegressor(cv=[], n_jobs=1).fit(X, y)
+    with pytest.raises(ValueError, match="one group"):
+        DCRegressor(n_jobs=1).fit(X, y, groups=np.zeros(12))
+
+
+def test_a_scorer_without_weights_sees_repeated_rows():
+    X, y = table(16)
+    X, y = np.vstack([X, X[:2]]), np.append(y, y[:2])
+    model = DCRegressor(scoring=lambda m, X, y: -np.abs(m.predict(X) - y).mean(), max_rounds=0, n_jobs=1, tol=1e-2)
+    assert model.fit(X, y).lam_ > 0
+
+
+def test_learned_geometry_follows_the_units_without_standardisation():
+    X, y = table(40)
+    settings = {"geometry": "learned", "standardize": False, "max_rounds": 1}
+    small = DCRegressor(lam=0.02, **settings).fit(X, y)
+    large = DCRegressor(lam=20.0, **settings).fit(1e3 * X, y)
+    assert np.allclose(small.predict(X), large.predict(1e3 * X), atol=1e-2)
+
+
+def test_ctrl_c_on_a_path_is_not_swallowed(monkeypatch):
+    def interrupt(*args, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pldc.solve.exact.descend", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        DCRegressor().path(*table(20), [0.1, 0.01])

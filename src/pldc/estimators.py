@@ -436,7 +436,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             jobs=self._jobs(),
             level=self._level(),
         )
-        search.run(self._scale(recipe, rows), rounds)
+        search.run(self._scale(recipe, everything), rounds)
         combine = self.combine or ("average" if len(everything.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
         self.cv_results_ = search.results()
