@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from pldc.solve.sweep import Sweep, TorchSweep
 from pldc.solve.workers import Workers
@@ -50,7 +51,7 @@ def test_pass_equals_the_dense_recursion(n, count):
     sweep = run(X, steps)
     for p in range(2):
         np.testing.assert_allclose(sweep.multipliers(p).toarray(), np.maximum(-W[p], 0.0), atol=1e-8)
-        target = rows(X, sweep.Phi[p], sweep.G[p]) + sweep.targets(p).toarray()
+        target = rows(X, sweep.Phi[p], sweep.G[p]) + csr_array(sweep.targets(p)).toarray()
         np.testing.assert_allclose(target, np.abs(W[p]), atol=1e-8)
 
 
@@ -97,7 +98,9 @@ def test_torch_on_the_processor_equals_numpy(rows_in_a_block):
     ours = run(X, steps)
     for p in range(2):
         np.testing.assert_allclose(sweep.multipliers(p).toarray(), ours.multipliers(p).toarray(), atol=1e-8)
-        np.testing.assert_allclose(sweep.targets(p).toarray(), ours.targets(p).toarray(), atol=1e-8)
+        np.testing.assert_allclose(
+            csr_array(sweep.targets(p)).toarray(), csr_array(ours.targets(p)).toarray(), atol=1e-8
+        )
 
 
 def test_a_missing_torch_is_named(monkeypatch):
@@ -114,7 +117,7 @@ def test_scaling_and_restarting():
     W = dense(X, steps)
     sweep.scale_multipliers(0.5)
     scaled = np.where(W < 0, 0.5 * W, W)
-    target = rows(X, sweep.Phi[0], sweep.G[0]) + sweep.targets(0).toarray()
+    target = rows(X, sweep.Phi[0], sweep.G[0]) + csr_array(sweep.targets(0)).toarray()
     np.testing.assert_allclose(target, np.abs(scaled[0]), atol=1e-8)
 
     M = -sweep.multipliers(0)
