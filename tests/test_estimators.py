@@ -413,8 +413,8 @@ def test_an_interrupted_fit_leaves_no_half_fitted_model(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pldc.estimators.certify", interrupt)
-    model = DCRegressor()
+    monkeypatch.setattr("pldc.select.rounds.certify", interrupt)
+    model = DCRegressor(lam=0.01)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert not hasattr(model, "function_")

@@ -120,7 +120,10 @@ def test_any_splitter_scorer_and_groups():
     X, y = table(30)
     for cv in (KFold(3, shuffle=True, random_state=0), ShuffleSplit(2, random_state=0), list(KFold(2).split(X))):
         model = DCRegressor(cv=cv, max_rounds=0, n_jobs=1, scoring="r2", tol=1e-3).fit(X, y)
-        assert (model.cv_results_["mean_test_score"] <= 1).all()
+        splits = list(cv.split(X)) if hasattr(cv, "split") else cv
+        assert f"split{len(splits) - 1}_test_score" in model.cv_results_
+        assert f"split{len(splits)}_test_score" not in model.cv_results_
+        assert 0.5 < model.cv_results_["mean_test_score"].max() <= 1  # R², not a negative loss
     groups = np.repeat(np.arange(6), 5)
     model = DCRegressor(cv=3, max_rounds=0, n_jobs=1, tol=1e-3).fit(X, y, groups=groups)
     assert "split2_test_score" in model.cv_results_ and "split3_test_score" not in model.cv_results_
@@ -212,7 +215,6 @@ def test_path_is_a_path_of_certified_fits():
 
 def test_grid_grows_at_both_ends(monkeypatch):
     rows = Rows(np.linspace(0, 1, 12)[:, None], np.zeros(12), np.ones(12))
-    wanted = {}
 
     def fake(recipe, rows, left_out, turn, lams, limits):
         zero = np.zeros((1, 1))
@@ -229,7 +231,6 @@ def test_grid_grows_at_both_ends(monkeypatch):
             return -abs(np.log(prediction[0] / best))
 
         found = Search(None, rows, splits, score, jobs=1).run(1.0, 0)
-        wanted[best] = found[0].lam
         assert abs(np.log2(found[0].lam / best)) <= 0.5 and len(found[0].lams) > 10
         assert (np.diff(found[0].lams) < 0).all()
     tied = Search(None, rows, splits, lambda prediction, rows: 0.0, jobs=1).run(1.0, 0)
@@ -376,3 +377,33 @@ def test_ctrl_c_on_a_path_is_not_swallowed(monkeypatch):
     monkeypatch.setattr("pldc.solve.exact.descend", interrupt)
     with pytest.raises(KeyboardInterrupt):
         DCRegressor().path(*table(20), [0.1, 0.01])
+
+
+def test_every_fold_has_its_own_coordinates_and_range(monkeypatch):
+    X, y = table(20)
+    rows = Rows(X, y, np.ones(20))
+    recipe = DCRegressor(lam=0.1).fit(X, y)._recipe()
+    seen = []
+
+    def fake(recipe, rows, left_out, turn, lams, limits):
+        seen.append((len(rows.y), turn, limits))
+        outer = np.diag([1.0, 1.0 + rows.y.sum() ** 2])  # tells the rows apart
+        zero = PLDC.affine(np.zeros(2))
+        return [search.Fit(zero, np.zeros(len(left_out)), outer, 0.0) for _ in lams]
+
+    monkeypatch.setattr(search, "fit_path", fake)
+    splits = [(np.arange(8), np.arange(8, 20)), (np.arange(8, 20), np.arange(8))]
+    Search(recipe, rows, splits, lambda prediction, test: 0.0, jobs=1).run(1.0, 1)
+    last = seen[-2:]  # the folds of the second round
+    for (train, _), (count, turn, limits) in zip(splits, last, strict=True):
+        mine = rows.take(train)
+        outer = np.diag([1.0, 1.0 + mine.y.sum() ** 2])
+        assert count == len(train) and limits == (mine.y.min(), mine.y.max())
+        assert np.allclose(turn, search.learned_turn(recipe, mine, outer))
+    assert not np.allclose(last[0][1], last[1][1])
+
+
+def test_random_state_draws_other_halves():
+    X, y = table(30)
+    lams = [DCRegressor(lam="srm", random_state=seed).fit(X, y).lam_ for seed in (None, 0, 1)]
+    assert lams[0] == lams[1] != lams[2]

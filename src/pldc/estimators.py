@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,18 +19,20 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pldc.function import PLDC, Explanation, PLDCSum, explain
+from pldc.function import Explanation, PLDCSum, explain
 from pldc.function.max_affine import Array
-from pldc.problem import Certificate, Problem, certify, make_loss, make_penalty
+from pldc.problem import Problem, make_loss, make_penalty
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import weighted_mean
-from pldc.select.bound import Bound, bound, srm_lam
+from pldc.select.bound import Bound, bound_of_fit
 from pldc.select.discrepancy import discrepancy
-from pldc.select.folds import distinct, interleaved
+from pldc.select.folds import distinct, interleaved, subsample
 from pldc.select.intervals import CrossFit
-from pldc.select.path import Path, follow
-from pldc.select.search import MOST_KEPT, Search, Split
+from pldc.select.path import Path, accurate_path
+from pldc.select.rounds import FittedRound, solve_round
+from pldc.select.rules import SOME, rate, scale_of_lam, theory_lam
+from pldc.select.search import MOST_KEPT, Search, Split, learn_geometry
 from pldc.solve import AdmmSolver, ExactSolver
 from pldc.solve.choose import make_solver
 from pldc.solve.progress import shown
@@ -40,38 +42,9 @@ from pldc.solve.workers import blas_threads
 LINEAR = ("penalized", "free")
 GEOMETRIES = ("axes", "learned")
 COMBINE = ("average", "best")
-SCALE_ROWS = 50  # rows of the subsample whose discrepancy sets the scale of the grid of λ
 SEVERAL_SOLVES = 600  # rows up to which the geometry is learned, and rounds averaged, unless told otherwise
 FEWEST = 4  # distinct rows that cross-validation needs
-DISCREPANCY_ROWS = 300  # rows of the subsample for lam="srm" and for the bound
-
-
-@dataclass(frozen=True)
-class FittedRound:
-    """One round of a fit: a program in learned coordinates, solved to a certified gap.
-
-    Attributes
-    ----------
-    function : PLDC
-        In the units of the data.
-    lam : float
-    certificate : Certificate
-    seminorm : float
-        As the program measures it.
-    geometry : array of shape (d, d), or None
-        The coordinates of the program are (standardised x) @ geometry; None: the axes.
-    solver : {"exact", "admm"}
-    iterations : int
-    """
-
-    function: PLDC
-    lam: float
-    certificate: Certificate = field(repr=False)
-    seminorm: float
-    geometry: Array | None = field(repr=False)
-    solver: str
-    iterations: int
-    status: str
+CUT_SHORT = ("interrupted", "stopped")
 
 
 class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -320,26 +293,23 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if self.combine is not None:
             _choice("combine", self.combine, COMBINE)
         self._solver(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
-        plan: list[tuple[float, Array | None]]
+        fitted: list[FittedRound] = []
         with shown(self.verbose) as log:
             if lam == "cv" and not few:
                 plan = self._cross_validate(recipe, given, groups, rounds)
             else:
-                plan = self._plan(recipe, rows, lam, rounds)
-            fitted: list[FittedRound] = []
-            for weight, turn in plan:
-                fitted.append(self._solve(recipe, rows, weight, turn, _both(log, monitor)))
-                if fitted[-1].status in ("interrupted", "stopped"):
+                number = self._number_without_folds(recipe, rows, lam)
+                plan = [(number, learn_geometry(recipe, rows, number, rounds))]
+            for number, turn in plan:
+                fitted.append(solve_round(recipe, rows, number, turn, self._solver, _both(log, monitor)))
+                if fitted[-1].status in CUT_SHORT:
                     break
-            if len(fitted) > 1 and fitted[-1].status in ("interrupted", "stopped"):
-                fitted = [
-                    *fitted[:-1],
-                    replace(fitted[-2], status=fitted[-1].status),
-                ]  # the unfinished round is no help
-                del fitted[-2]
+        ended = fitted[-1].status
+        if ended in CUT_SHORT and len(fitted) > 1:
+            fitted.pop()  # a round cut short would spoil the mean with a finished one
         self._remember(fitted, rows)
         self._warn(fitted)
-        if fitted[-1].status == "interrupted":
+        if ended == "interrupted":
             gap = fitted[-1].certificate.gap
             raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
         return self
@@ -382,43 +352,15 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             return "learned" if lam == "cv" and n <= SEVERAL_SOLVES else "axes"
         return _choice("geometry", self.geometry, GEOMETRIES)
 
-    def _plan(self, recipe: Recipe, rows: Rows, lam: float | str, rounds: int) -> list[tuple[float, Array | None]]:
-        """λ without cross-validation; the geometry is learned `rounds` times and the last one taken."""
-        units = recipe.units(rows)
-        if isinstance(lam, str):
-            size = units.y_scale if recipe.standardize else 1.0
-            if lam == "cv":  # too few rows to leave any out
-                lam = self._scale(recipe, rows)
-            else:
-                spread = float(np.abs(rows.y - weighted_mean(rows.y[:, None], rows.weight)[0]).max())
-                M = _number("M", self.M) if self.M is not None else spread
-                if not M > 0:
-                    M = size  # a constant target: any λ will do
-                halves = (
-                    discrepancy(
-                        units.scale_X(rows.X),
-                        penalty=self.penalty,
-                        max_rows=DISCREPANCY_ROWS,
-                        random_state=0 if self.random_state is None else self.random_state,
-                    )
-                    if len(rows.y) > 1
-                    else 1.0
-                )
-                lam = srm_lam(recipe.loss, M / size, float(halves) or 1.0)
-        search = Search(recipe, rows, [], lambda prediction, test: 0.0, level=self._level())
-        return [(lam, search.learn_at(lam, rounds))]
+    def _number_without_folds(self, recipe: Recipe, rows: Rows, lam: float | str) -> float:
+        """Return λ as given, by theory, or, of too few rows to leave any out, the scale of its grid."""
+        if lam == "srm":
+            M = None if self.M is None else _number("M", self.M)
+            return theory_lam(recipe, rows, M, self._seed())
+        return scale_of_lam(recipe, rows) if isinstance(lam, str) else lam
 
-    def _scale(self, recipe: Recipe, rows: Rows) -> float:
-        """Return the scale of λ in the units of the program: the discrepancy of a few rows, carried over to all."""
-        merged, _ = distinct(rows)
-        n, d = merged.X.shape
-        if n < 2:
-            return 1.0
-        Z = recipe.units(rows).scale_X(merged.X)
-        found = discrepancy(Z, penalty=self.penalty, n_splits=1, tol=0.2, max_rows=SCALE_ROWS, random_state=0)
-        size = (found.value or 1.0) * (min(found.n_rows, n) / n) ** (2.0 / (d + 4))
-        spread = 1.0 if recipe.standardize else float(np.std(rows.y)) or 1.0
-        return size * (spread if recipe.loss.softness > 0 else 1.0)
+    def _seed(self) -> Any:
+        return 0 if self.random_state is None else self.random_state
 
     def _cross_validate(
         self, recipe: Recipe, given: Rows, groups: ArrayLike | None, rounds: int
@@ -436,13 +378,13 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             jobs=self._jobs(),
             level=self._level(),
         )
-        search.run(self._scale(recipe, everything), rounds)
+        search.run(scale_of_lam(recipe, everything), rounds)
         combine = self.combine or ("average" if len(everything.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
         self.cv_results_ = search.results()
         self._cross_fit = search.cross_fit(chosen)
-        rate = share ** (2.0 / (rows.X.shape[1] + 4))
-        return [(rate * search.rounds[r].lam, search.rounds[r].turn) for r in chosen]
+        carry = rate(share, rows.X.shape[1])
+        return [(carry * search.rounds[r].lam, search.rounds[r].turn) for r in chosen]
 
     def _splits(self, given: Rows, everything: Rows, groups: ArrayLike | None) -> tuple[Rows, list[Split], float]:
         """Return the rows to cross-validate on, the folds, and the share of all rows that they are."""
@@ -451,29 +393,20 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         most = np.inf
         if number and self.max_cv_rows is not None:
             most = _whole("max_cv_rows", self.max_cv_rows, FEWEST, optional=True)
-        rng = np.random.RandomState(0)
         if number and groups is None:
-            rows, n = everything, len(everything.y)
-            if n > most:
-                rows = rows.take(np.sort(rng.choice(n, int(most), replace=False)))
-            return rows, interleaved(len(rows.y), min(folds, len(rows.y))), len(rows.y) / n
-        some = np.arange(len(given.y))
-        labels = None if groups is None else np.asarray(groups)
-        if len(some) > most:
-            some = np.sort(rng.choice(len(some), int(most), replace=False))
-            labels = None if labels is None else labels[some]
-        rows = given.take(some)
+            rows = everything.take(subsample(len(everything.y), most))
+            return rows, interleaved(len(rows.y), min(folds, len(rows.y))), len(rows.y) / len(everything.y)
+        some = subsample(len(given.y), most)
+        rows, labels = given.take(some), None if groups is None else np.asarray(groups)[some]
+        splitter = check_cv(self.cv)
         if number:
             count = len(np.unique(np.asarray(labels)))
             if count < 2:
                 raise ValueError("All rows are of one group: there is no other to validate on.")
             splitter = GroupKFold(min(folds, count))
-        else:
-            splitter = check_cv(self.cv)
         splits = []
-        for fold in splitter.split(
-            rows.X, rows.y, labels
-        ):  # by the places of the rows as given; weight 0 counts for none
+        # Folds name the rows as they were given; those of weight zero are in none.
+        for fold in splitter.split(rows.X, rows.y, labels):
             train, test = (np.arange(len(rows.y))[np.asarray(part)] for part in fold)
             train, test = train[rows.weight[train] > 0], test[rows.weight[test] > 0]
             if len(train) and len(test):
@@ -509,25 +442,6 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _level(self) -> int:
         return logging.INFO if self.verbose else logging.DEBUG
-
-    def _solve(self, recipe: Recipe, rows: Rows, lam: float, turn: Array | None, monitor: Monitor) -> FittedRound:
-        """Solve one program and certify it."""
-        units = recipe.units(rows, turn)
-        problem = recipe.problem(rows, units, lam)
-        solver = self._solver(problem)
-        solution = solver.solve(problem, monitor=monitor)
-        certificate = certify(problem, solution)
-        feasible = certificate.solution
-        return FittedRound(
-            function=units.restore(problem.function(feasible).drop_dominated()),
-            lam=lam,
-            certificate=replace(certificate, solution=replace(feasible, multipliers=None, history=[])),
-            seminorm=problem.penalty.value(feasible.slopes),
-            geometry=turn,
-            solver="exact" if isinstance(solver, ExactSolver) else "admm",
-            iterations=solution.iterations,
-            status=solution.status,
-        )
 
     def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
         last = fitted[-1]
@@ -579,19 +493,8 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         values = np.sort(np.asarray(lams, dtype=np.float64).ravel())[::-1]
         if not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
             raise ValueError(f"lams must hold positive finite numbers, got {lams!r}.")
-        recipe = copy._recipe()
-        units = recipe.units(rows)
-        problem = recipe.problem(rows, units, float(values[0]))
-        solver = copy._solver(problem)
-        functions, certificates, losses, seminorms = [], [], [], []
         with shown(self.verbose) as log:
-            for at, certificate in follow(problem, values.tolist(), lambda p, start: solver.solve(p, start, log)):
-                solution = certificate.solution
-                functions.append(units.restore(at.function(solution).drop_dominated()))
-                certificates.append(replace(certificate, solution=replace(solution, multipliers=None, history=[])))
-                seminorms.append(at.penalty.value(solution.slopes))
-                losses.append(at.risk(at.fit(solution.values, solution.linear)))
-        return Path(values, functions, certificates, np.array(losses), np.array(seminorms))
+            return accurate_path(copy._recipe(), rows, values, copy._solver, log)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends of prediction intervals at the rows of X, by CV+.
@@ -637,46 +540,13 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check_is_fitted(self, "function_")
         if not (isinstance(delta, Real) and 0 < delta < 1):
             raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
-        rows, recipe = self._rows, self._recipe()
-        units = replace(recipe, standardize=True).units(rows)
-        center, size = units.y_center, units.y_scale
-        f = self.function_(rows.X)
-        largest = float(max(np.abs(rows.y - center).max(), np.abs(f - center).max()))
-        if M is None:
-            M = largest or size
-        elif _number("M", M) < np.abs(f - center).max():
-            raise ValueError(
-                f"M={M:g} is no bound: the fit itself is {np.abs(f - center).max():g} away from the mean of y."
-            )
-        scaled = self.function_.compose(np.diag(units.scale), units.center)
-        if len(rows.y) < 2:
+        if len(self._rows.y) < 2:
             raise ValueError("The discrepancy needs at least two rows.")
-        halves = discrepancy(
-            units.scale_X(rows.X),
-            penalty="joint",
-            max_rows=DISCREPANCY_ROWS,
-            random_state=0 if self.random_state is None else self.random_state,
-        )
-        unitless = size if self.standardize else 1.0
-        power = 2 if recipe.loss.softness > 0 else 1
-        found = bound(
-            recipe.loss,
-            empirical=recipe.mean_loss((f - rows.y) / unitless, rows.weight),
-            seminorm=scaled.seminorm_bound("joint") / unitless,
-            discrepancy=halves.upper,
-            n=len(rows.y),
-            M=_number("M", M) / unitless,
-            delta=delta,
-        )
-        unit = unitless**power
-        return replace(
-            found,
-            empirical=unit * found.empirical,
-            complexity=unit * found.complexity,
-            confidence=unit * found.confidence,
-            M=unitless * found.M,
-            seminorm=unitless * found.seminorm,
-        )
+        recipe = self._recipe()
+        Z = replace(recipe, standardize=True).units(self._rows).scale_X(self._rows.X)
+        halves = discrepancy(Z, penalty="joint", max_rows=SOME, random_state=self._seed())
+        number = None if M is None else _number("M", M)
+        return bound_of_fit(self.function_, recipe, self._rows, halves.upper, number, float(delta))
 
     def predict(self, X: Any) -> Array:
         """Evaluate the fitted function at the rows of X (clipped, if `clip`)."""

@@ -11,11 +11,14 @@ The others follow by the same proof, which uses nothing else of the loss.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pldc.function.pldc import PLDC
+from pldc.function.total import PLDCSum
 from pldc.problem.losses import Loss
+from pldc.problem.recipe import Recipe, Rows
 
 ASSUMPTIONS = (
     "The rows are independent draws of one distribution.",
@@ -118,6 +121,42 @@ def bound(
         discrepancy=discrepancy,
         delta=delta,
         n=n,
+    )
+
+
+def bound_of_fit(
+    function: PLDC | PLDCSum, recipe: Recipe, rows: Rows, discrepancy: float, M: float | None, delta: float
+) -> Bound:
+    """Return the bound for a function fitted to `rows`, in the units of y.
+
+    The theorem is applied in the units of the program. `discrepancy` is the joint one of the standardised features, M
+    is in the units of y: the largest deviation of y, or of the fit, from the mean of y if None.
+    """
+    units = replace(recipe, standardize=True).units(rows)
+    fit = function(rows.X)
+    away = float(np.abs(fit - units.y_center).max())
+    if M is None:
+        M = float(max(np.abs(rows.y - units.y_center).max(), away)) or units.y_scale
+    if away > M:
+        raise ValueError(f"M={M:g} is no bound: the fit itself is {away:g} away from the mean of y.")
+    size = units.y_scale if recipe.standardize else 1.0
+    found = bound(
+        recipe.loss,
+        empirical=recipe.mean_loss((fit - rows.y) / size, rows.weight),
+        seminorm=function.compose(np.diag(units.scale), units.center).seminorm_bound("joint") / size,
+        discrepancy=discrepancy,
+        n=len(rows.y),
+        M=M / size,
+        delta=delta,
+    )
+    unit = size ** (2 if recipe.loss.softness > 0 else 1)
+    return replace(
+        found,
+        empirical=unit * found.empirical,
+        complexity=unit * found.complexity,
+        confidence=unit * found.confidence,
+        M=size * found.M,
+        seminorm=size * found.seminorm,
     )
 
 

@@ -41,3 +41,10 @@ def interleaved(n: int, folds: int) -> list[tuple[IntArray, IntArray]]:
     deals = -(-n // folds)
     fold: Array = np.concatenate([rng.permutation(folds) for _ in range(deals)])[:n]
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
+
+
+def subsample(n: int, most: float) -> IntArray:
+    """Return all of n places, or `most` of them at random, the same ones every time."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.RandomState(0).choice(n, int(most), replace=False))

@@ -9,14 +9,16 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.problem.certificate import Certificate, certify
+from pldc.problem.certificate import Certificate
 from pldc.problem.program import Problem, Solution
+from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.scaling import normalise
+from pldc.select.rounds import Solver, read
 from pldc.solve.admm import Admm
-from pldc.solve.run import LARGEST_LAM
+from pldc.solve.run import LARGEST_LAM, Monitor
 from pldc.solve.workers import Workers
 
-Solve = Callable[[Problem, Solution | None], Solution]
+SolverFor = Callable[[Problem], Solver]
 
 
 @dataclass(frozen=True)
@@ -49,15 +51,25 @@ class Path:
         return np.array([function.prune(X, tol=tol).n_pieces for function in self.functions])
 
 
-def follow(problem: Problem, lams: Sequence[float], solve: Solve) -> Iterator[tuple[Problem, Certificate]]:
-    """Solve `problem` for each λ in turn, handing every solve the solution before it: its pairs of rows, above all."""
-    start = None
+def accurate_path(recipe: Recipe, rows: Rows, lams: Array, solver_for: SolverFor, monitor: Monitor) -> Path:
+    """Solve for each λ in turn, handing every solve the solution before it: its pairs of rows, above all."""
+    units = recipe.units(rows)
+    problem = recipe.problem(rows, units, float(lams[0]))
+    solver = solver_for(problem)
+    fits, start = [], None
     for lam in lams:
         at = replace(problem, lam=float(lam))
-        start = solve(at, start)
+        start = solver.solve(at, start, monitor)
         if start.status == "interrupted":
             raise KeyboardInterrupt
-        yield at, certify(at, start)
+        fits.append(read(at, units, start, solver))
+    return Path(
+        lams=lams,
+        functions=[fit.function for fit in fits],
+        certificates=[fit.certificate for fit in fits],
+        losses=np.array([fit.loss for fit in fits]),
+        seminorms=np.array([fit.seminorm for fit in fits]),
+    )
 
 
 def coarse_path(

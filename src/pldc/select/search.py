@@ -122,6 +122,24 @@ def fit_path(
     return out
 
 
+def learned_turn(recipe: Recipe, rows: Rows, outer: Array) -> Array | None:
+    """Return the coordinates that the gradients of a fit ask for; where slopes have signs, the axes are only scaled."""
+    Z = recipe.units(rows).scale_X(rows.X)
+    return turn_to(outer, Z, rows.weight, diagonal=bool(np.any(recipe.monotone)))
+
+
+def learn_geometry(recipe: Recipe, rows: Rows, lam: float, rounds: int) -> Array | None:
+    """Learn the coordinates of all rows `rounds` times at one λ, without folds."""
+    turn = None
+    for _ in range(rounds):
+        (fit,) = fit_path(recipe, rows, rows.X[:0], turn, [lam], (-np.inf, np.inf))
+        new = learned_turn(recipe, rows, fit.outer)
+        if new is None:
+            break
+        turn = new
+    return turn
+
+
 class Search:
     """The search over λ and rounds on given rows and folds.
 
@@ -159,7 +177,7 @@ class Search:
         self.train = [rows.take(train) for train, _ in splits]
         self.test = [rows.take(test) for _, test in splits]
         mass = np.array([test.weight.sum() for test in self.test])
-        self.share = mass / mass.sum() if len(mass) else mass
+        self.share = mass / mass.sum()
         self.turns: list[Array | None] = [None] * len(splits)
         self.turn: Array | None = None
         self.rounds: list[Round] = []
@@ -177,16 +195,6 @@ class Search:
                 break
             outers = self._round([factor * self.rounds[-1].lam for factor in NARROW])
         return self.rounds
-
-    def learn_at(self, lam: float, rounds: int) -> Array | None:
-        """Learn the geometry of all rows `rounds` times at one λ, without folds."""
-        for _ in range(rounds):
-            (fit,) = self._parallel([self._whole(lam)])[0]
-            turn = self._turn(fit.outer, self.rows)
-            if turn is None:
-                break
-            self.turn = turn
-        return self.turn
 
     def best_rounds(self, most: int = MOST_KEPT) -> tuple[int, ...]:
         """Return the rounds, `most` of them at most, whose mean prediction scores best out of fold."""
@@ -323,21 +331,16 @@ class Search:
 
     def _learn(self, outers: list[Array]) -> bool:
         """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn."""
-        whole = self._parallel([self._whole(self.rounds[-1].lam)])
-        turns = [self._turn(outer, train) for outer, train in zip(outers, self.train, strict=True)]
-        turn = self._turn(whole[0][0].outer, self.rows)
-        if turn is None or any(t is None for t in turns):
+        job = (self.recipe, self.rows, self.rows.X[:0], self.turn, [self.rounds[-1].lam], self._limits(self.rows))
+        whole = self._parallel([job])[0][0].outer
+        turns = [
+            learned_turn(self.recipe, rows, outer)
+            for rows, outer in zip([*self.train, self.rows], [*outers, whole], strict=True)
+        ]
+        if any(turn is None for turn in turns):
             return False
-        self.turn, self.turns = turn, turns
+        *self.turns, self.turn = turns
         return True
-
-    def _whole(self, lam: float) -> tuple[Any, ...]:
-        """Return the job that fits all rows at one λ."""
-        return self.recipe, self.rows, self.rows.X[:0], self.turn, [lam], self._limits(self.rows)
-
-    def _turn(self, outer: Array, rows: Rows) -> Array | None:
-        Z = self.recipe.units(rows).scale_X(rows.X)
-        return turn_to(outer, Z, rows.weight, diagonal=bool(np.any(self.recipe.monotone)))
 
     def _parallel(self, jobs: list[tuple[Any, ...]]) -> list[list[Fit]]:
         """Run `fit_path` on all jobs, telling how many are done."""

@@ -1,0 +1,80 @@
+"""A program solved and read: the function in the units of the data, and how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from pldc.function.max_affine import Array
+from pldc.function.pldc import PLDC
+from pldc.problem.certificate import Certificate, certify
+from pldc.problem.program import Problem, Solution
+from pldc.problem.recipe import Recipe, Rows
+from pldc.problem.units import Units
+from pldc.solve import AdmmSolver, ExactSolver
+from pldc.solve.run import Monitor
+
+Solver = ExactSolver | AdmmSolver
+
+
+@dataclass(frozen=True)
+class FittedRound:
+    """One program, solved to a certified gap: a round of a learned geometry, or a point of a path.
+
+    Attributes
+    ----------
+    function : PLDC
+        In the units of the data.
+    lam : float
+    certificate : Certificate
+    loss, seminorm : float
+        The two terms of the objective as the program measures them: ``certificate.upper = loss + lam · seminorm``.
+    geometry : array of shape (d, d), or None
+        The coordinates of the program are (standardised x) @ geometry; None: the axes.
+    solver : {"exact", "admm"}
+    iterations : int
+    status : str
+        How the solve ended.
+    """
+
+    function: PLDC
+    lam: float
+    certificate: Certificate = field(repr=False)
+    loss: float
+    seminorm: float
+    geometry: Array | None = field(repr=False)
+    solver: str
+    iterations: int
+    status: str
+
+
+def solve_round(
+    recipe: Recipe,
+    rows: Rows,
+    lam: float,
+    turn: Array | None,
+    solver_for: Callable[[Problem], Solver],
+    monitor: Monitor,
+) -> FittedRound:
+    """Solve the program of `rows` in the coordinates `turn`."""
+    units = recipe.units(rows, turn)
+    problem = recipe.problem(rows, units, lam)
+    solver = solver_for(problem)
+    return read(problem, units, solver.solve(problem, monitor=monitor), solver)
+
+
+def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> FittedRound:
+    """Certify a solution, and write its function in the units of the data."""
+    certificate = certify(problem, solution)
+    feasible = certificate.solution
+    return FittedRound(
+        function=units.restore(problem.function(feasible).drop_dominated()),
+        lam=problem.lam,
+        certificate=replace(certificate, solution=replace(feasible, multipliers=None, history=[])),
+        loss=problem.risk(problem.fit(feasible.values, feasible.linear)),
+        seminorm=problem.penalty.value(feasible.slopes),
+        geometry=units.turn,
+        solver="exact" if isinstance(solver, ExactSolver) else "admm",
+        iterations=solution.iterations,
+        status=solution.status,
+    )
