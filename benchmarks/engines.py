@@ -119,8 +119,8 @@ def peer(cell: dict) -> dict:
     return generate_rows(problem, cell["solver"], min(GAPS), cell["limit"])
 
 
-def authors(cell: dict) -> dict:
-    """Time the authors' code: one iteration (the difference of two runs), their auto-tuned fit, or its objective."""
+def authors_module(path: str) -> Any:
+    """Import the authors' code from a checkout, without the progress bars of its notebooks."""
     import torch
 
     torch.set_num_threads(THREADS)
@@ -128,8 +128,15 @@ def authors(cell: dict) -> dict:
     shim.tqdm = lambda items, **_: items
     sys.modules["tqdm.notebook"] = shim
     sys.modules.setdefault("tqdm", types.ModuleType("tqdm")).notebook = shim
-    sys.path.insert(0, str(Path(cell["path"]) / "Python"))
-    module = importlib.import_module("piecewise_linear_estimation")
+    sys.path.insert(0, str(Path(path) / "Python"))
+    return importlib.import_module("piecewise_linear_estimation")
+
+
+def authors(cell: dict) -> dict:
+    """Time the authors' code: one iteration (the difference of two runs), their auto-tuned fit, or its objective."""
+    import torch
+
+    module = authors_module(cell["path"])
     X, y = synthetic(cell["n"], cell["d"])
 
     def fit(**settings: object) -> tuple[float, Any]:

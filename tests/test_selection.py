@@ -8,9 +8,13 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 from pldc import PLDC, DCRegressor, PLDCSum
 from pldc.function import MaxAffine
+from pldc.problem.program import Solution
 from pldc.problem.recipe import Rows
 from pldc.select import search
 from pldc.select.search import Search, geometric_grid
+
+
+NOTHING = Solution(np.zeros((2, 1)), np.zeros((2, 1, 1)), np.zeros(1), multipliers=[])
 
 
 def table(n=40, d=2, seed=0):
@@ -216,10 +220,10 @@ def test_path_is_a_path_of_certified_fits():
 def test_grid_grows_at_both_ends(monkeypatch):
     rows = Rows(np.linspace(0, 1, 12)[:, None], np.zeros(12), np.ones(12))
 
-    def fake(recipe, rows, left_out, turn, lams, limits):
+    def fake(recipe, rows, left_out, turn, lams, limits, start=None):
         zero = np.zeros((1, 1))
         return [
-            search.Fit(PLDC(MaxAffine(zero, [lam]), MaxAffine.zero(1)), np.full(len(left_out), lam), zero, 0.0)
+            search.Fit(PLDC(MaxAffine(zero, [lam]), MaxAffine.zero(1)), np.full(len(left_out), lam), zero, 0.0, NOTHING)
             for lam in lams
         ]
 
@@ -385,11 +389,11 @@ def test_every_fold_has_its_own_coordinates_and_range(monkeypatch):
     recipe = DCRegressor(lam=0.1).fit(X, y)._recipe()
     seen = []
 
-    def fake(recipe, rows, left_out, turn, lams, limits):
+    def fake(recipe, rows, left_out, turn, lams, limits, start=None):
         seen.append((len(rows.y), turn, limits))
         outer = np.diag([1.0, 1.0 + rows.y.sum() ** 2])  # tells the rows apart
         zero = PLDC.affine(np.zeros(2))
-        return [search.Fit(zero, np.zeros(len(left_out)), outer, 0.0) for _ in lams]
+        return [search.Fit(zero, np.zeros(len(left_out)), outer, 0.0, NOTHING) for _ in lams]
 
     monkeypatch.setattr(search, "fit_path", fake)
     splits = [(np.arange(8), np.arange(8, 20)), (np.arange(8, 20), np.arange(8))]

@@ -73,7 +73,11 @@ def accurate_path(recipe: Recipe, rows: Rows, lams: Array, solver_for: SolverFor
 
 
 def coarse_path(
-    problem: Problem, lams: Sequence[float], iterations: Sequence[int], threads: int | None = None
+    problem: Problem,
+    lams: Sequence[float],
+    iterations: Sequence[int],
+    start: Solution | None = None,
+    threads: int | None = None,
 ) -> Iterator[Solution]:
     """Give rough solutions of `problem` for each λ in turn, by a few iterations of the quick engine.
 
@@ -85,16 +89,19 @@ def coarse_path(
         Decreasing.
     iterations : sequence of int
         For each λ, from where the last one ended.
+    start : Solution, optional
+        Where the first one begins.
     threads : int or None
     """
     scaled, scaling = normalise(problem)
     unit = scaled.lam / problem.lam
+    hint = None if start is None else scaling.reduce(problem, start)
     with Workers(threads) as workers:
         method: Admm | None = None
         for lam, count in zip(lams, iterations, strict=True):
             scaled_lam = min(unit * lam, LARGEST_LAM)
             if method is None:
-                method = Admm(replace(scaled, lam=scaled_lam), workers)
+                method = Admm(replace(scaled, lam=scaled_lam), workers, start=hint)
             else:
                 method.change_lam(scaled_lam)
             for _ in range(count):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from joblib.parallel import get_active_backend
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
 from pldc.function.total import PLDCSum
+from pldc.problem.program import Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.geometry import outer_product, turn_to
 from pldc.select.intervals import CrossFit
@@ -43,12 +44,16 @@ Split = tuple[IntArray, IntArray]
 
 
 class Fit(NamedTuple):
-    """A rough fit at one λ: the function, its values at the rows left out, its gradients' outer product, seconds."""
+    """A rough fit at one λ: the function, its values at the rows left out, its gradients' outer product, seconds.
+
+    `solution` are its values, slopes (in standardised features, whatever the turn) and flows: where another begins.
+    """
 
     function: PLDC
     prediction: Array
     outer: Array
     seconds: float
+    solution: Solution
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ def geometric_grid(scale: float) -> list[float]:
     return [scale * RATIO**e for e in range(HIGHEST, LOWEST - 1, -1)]
 
 
-def iterations(n: int, count: int) -> list[int]:
+def iterations(n: int, count: int, warm: bool = False) -> list[int]:
     """Return how often to iterate for each of `count` values of λ on n rows, from where the last one ended.
 
     A path that begins from nothing in the middle of the grid begins with twice as many. A whole grid need not be exact
@@ -93,7 +98,7 @@ def iterations(n: int, count: int) -> list[int]:
     """
     full = min(max(n // ROWS_EACH, FEWEST), MOST)
     if count <= HIGHEST - LOWEST:
-        return [2 * full] + [full] * (count - 1)
+        return [full if warm else 2 * full] + [full] * (count - 1)
     half = count // 2
     return [FEWEST] + [FEWEST // 2] * (half - 1) + [full] * (count - half)
 
@@ -105,21 +110,35 @@ def fit_path(
     turn: Array | None,
     lams: Sequence[float],
     limits: tuple[float, float],
+    start: Solution | None = None,
 ) -> list[Fit]:
-    """Fit `rows` roughly along λ, in the coordinates `turn`; predictions are cut to `limits`."""
-    units = recipe.units(rows, turn)
-    problem = recipe.problem(rows, units, lams[0])
+    """Fit `rows` roughly along λ, in the coordinates `turn`; predictions are cut to `limits`.
+
+    `start` is the `solution` of a fit of the same rows, whatever its coordinates: values and flows are the same in all,
+    and slopes turn with them.
+    """
+    plain = recipe.units(rows)
+    problem = recipe.problem(rows, plain, lams[0])
+    A = np.eye(problem.X.shape[1]) if turn is None else turn
+    problem, units = replace(problem, X=problem.X @ A), replace(plain, turn=turn)  # points keep their order
+    if start is not None:
+        start = turned(start, np.linalg.inv(A))
+    counts = iterations(len(problem.X), len(lams), warm=start is not None)
     out = []
     began = time.perf_counter()
-    for solution in coarse_path(problem, lams, iterations(len(problem.X), len(lams)), threads=1):
+    for solution in coarse_path(problem, lams, counts, start, threads=1):
         f = problem.function(solution)
-        gradients = f.gradient(problem.X)
-        outer = outer_product(gradients if turn is None else gradients @ turn.T, problem.node_weight)
+        outer = outer_product(f.gradient(problem.X) @ A.T, problem.node_weight)
         function = units.restore(f)
         now = time.perf_counter()
-        out.append(Fit(function, np.clip(function(left_out), *limits), outer, now - began))
+        out.append(Fit(function, np.clip(function(left_out), *limits), outer, now - began, turned(solution, A)))
         began = now
     return out
+
+
+def turned(solution: Solution, A: Array) -> Solution:
+    """Return the solution for points x whose old coordinates are x @ A: values and flows are the same."""
+    return replace(solution, slopes=solution.slopes @ A.T, linear=A @ solution.linear)
 
 
 def learned_turn(recipe: Recipe, rows: Rows, outer: Array) -> Array | None:
@@ -130,13 +149,13 @@ def learned_turn(recipe: Recipe, rows: Rows, outer: Array) -> Array | None:
 
 def learn_geometry(recipe: Recipe, rows: Rows, lam: float, rounds: int) -> Array | None:
     """Learn the coordinates of all rows `rounds` times at one λ, without folds."""
-    turn = None
+    turn, start = None, None
     for _ in range(rounds):
-        (fit,) = fit_path(recipe, rows, rows.X[:0], turn, [lam], (-np.inf, np.inf))
+        (fit,) = fit_path(recipe, rows, rows.X[:0], turn, [lam], (-np.inf, np.inf), start)
         new = learned_turn(recipe, rows, fit.outer)
         if new is None:
             break
-        turn = new
+        turn, start = new, fit.solution
     return turn
 
 
@@ -182,18 +201,18 @@ class Search:
         self.turn: Array | None = None
         self.rounds: list[Round] = []
 
-    def run(self, scale: float, rounds: int) -> list[Round]:
+    def run(self, scale: float, rounds: int, patience: int = PATIENCE) -> list[Round]:
         """Search a grid on the `scale` of λ, then learn the geometry and search around the best λ up to `rounds` times.
 
-        It ends when as many rounds as `PATIENCE` have not scored better than the best before them.
+        It ends when as many rounds as `patience` have not scored better than the best before them.
         """
         self.scale = scale
-        outers = self._round(geometric_grid(scale))
+        fits = self._round(geometric_grid(scale), None)
         for _ in range(rounds):
             scores = [self._mean_score([r]) for r in range(len(self.rounds))]
-            if len(scores) - 1 - int(np.argmax(scores)) >= PATIENCE or not self._learn(outers):
+            if len(scores) - 1 - int(np.argmax(scores)) >= patience or not self._learn(fits):
                 break
-            outers = self._round([factor * self.rounds[-1].lam for factor in NARROW])
+            fits = self._round([factor * self.rounds[-1].lam for factor in NARROW], [fit.solution for fit in fits])
         return self.rounds
 
     def best_rounds(self, most: int = MOST_KEPT) -> tuple[int, ...]:
@@ -240,9 +259,9 @@ class Search:
         scores = [self.score(values, test) for values, test in zip(self.left_out(chosen), self.test, strict=True)]
         return float(self.share @ scores)
 
-    def _round(self, lams: list[float]) -> list[Array]:
-        """Search one grid, grown as needed; return the outer products of the folds' gradients at the best λ."""
-        fits = self._fit(lams)
+    def _round(self, lams: list[float], starts: list[Solution] | None) -> list[Fit]:
+        """Search one grid, grown as needed, each fold from its start; return the folds' fits at the best λ."""
+        fits = self._fit(lams, starts)
         while True:
             scores = np.array(
                 [[self.score(fit.prediction, test) for fit in fold] for fold, test in zip(fits, self.test, strict=True)]
@@ -251,10 +270,11 @@ class Search:
             more = self._beyond(lams, best)
             if not more:
                 break
-            new = self._fit(more)
             if more[0] < lams[-1]:
+                new = self._fit(more, [shrunk(fold[-1].solution, more[0] / lams[-1]) for fold in fits])
                 lams, fits = lams + more, [old + extra for old, extra in zip(fits, new, strict=True)]
             else:
+                new = self._fit(more, None)
                 lams, fits = more + lams, [extra + old for old, extra in zip(fits, new, strict=True)]
         self.rounds.append(
             Round(
@@ -275,7 +295,7 @@ class Search:
             len(lams),
             float(self.share @ scores[:, best]),
         )
-        return [fold[best].outer for fold in fits]
+        return [fold[best] for fold in fits]
 
     def _choose(self, scores: Array) -> int:
         """Index of the best λ; of those that are not clearly worse, the largest.
@@ -317,42 +337,52 @@ class Search:
             return [lam for lam in lams[0] * steps[::-1] if lam < high * 1.001]
         return []
 
-    def _fit(self, lams: list[float]) -> list[list[Fit]]:
-        """Fit all folds along `lams`."""
-        return self._parallel(
-            [
-                (self.recipe, train, test.X, turn, lams, self._limits(train))
-                for train, test, turn in zip(self.train, self.test, self.turns, strict=True)
-            ]
+    def _fit(self, lams: list[float], starts: list[Solution] | None) -> list[list[Fit]]:
+        """Fit all folds along `lams`, telling how many are done."""
+        began = told = time.perf_counter()
+        out: list[list[Fit]] = []
+        folds = zip(self.train, self.test, self.turns, starts or [None] * len(self.train), strict=True)
+        tasks = (
+            delayed(fit_path)(self.recipe, train, test.X, turn, lams, self._limits(train), start)
+            for train, test, turn, start in folds
         )
+        one_by_one = get_active_backend()[0].supports_return_generator
+        for fits in Parallel(n_jobs=self.jobs, return_as="generator" if one_by_one else "list")(tasks):
+            out.append(fits)
+            now = time.perf_counter()
+            if now - told > 2.0 and len(out) < len(self.train):
+                told = now
+                left = (now - began) / len(out) * (len(self.train) - len(out))
+                logger.log(self.level, "cross-validation: %d of %d fits, %.0f s left", len(out), len(self.train), left)
+        return out
 
     def _limits(self, rows: Rows) -> tuple[float, float]:
         return (float(rows.y.min()), float(rows.y.max())) if self.clip else (-np.inf, np.inf)
 
-    def _learn(self, outers: list[Array]) -> bool:
-        """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn."""
-        job = (self.recipe, self.rows, self.rows.X[:0], self.turn, [self.rounds[-1].lam], self._limits(self.rows))
-        whole = self._parallel([job])[0][0].outer
+    def _learn(self, fits: list[Fit]) -> bool:
+        """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn.
+
+        Those of all rows come from the folds' gradients together, each in its share of the rows left out.
+        """
+        unit = self.recipe.units(self.rows).scale
+        scales = [unit / self.recipe.units(train).scale for train in self.train]
+        whole = sum(
+            share * fit.outer * np.outer(scale, scale)
+            for share, fit, scale in zip(self.share, fits, scales, strict=True)
+        )
         turns = [
-            learned_turn(self.recipe, rows, outer)
-            for rows, outer in zip([*self.train, self.rows], [*outers, whole], strict=True)
+            self._turn(rows, outer)
+            for rows, outer in zip([*self.train, self.rows], [*(fit.outer for fit in fits), whole], strict=True)
         ]
         if any(turn is None for turn in turns):
             return False
         *self.turns, self.turn = turns
         return True
 
-    def _parallel(self, jobs: list[tuple[Any, ...]]) -> list[list[Fit]]:
-        """Run `fit_path` on all jobs, telling how many are done."""
-        began = told = time.perf_counter()
-        out: list[list[Fit]] = []
-        tasks = (delayed(fit_path)(*job) for job in jobs)
-        one_by_one = get_active_backend()[0].supports_return_generator
-        for fits in Parallel(n_jobs=self.jobs, return_as="generator" if one_by_one else "list")(tasks):
-            out.append(fits)
-            now = time.perf_counter()
-            if now - told > 2.0 and len(out) < len(jobs):
-                told = now
-                left = (now - began) / len(out) * (len(jobs) - len(out))
-                logger.log(self.level, "cross-validation: %d of %d fits, %.0f s left", len(out), len(jobs), left)
-        return out
+    def _turn(self, rows: Rows, outer: Array) -> Array | None:
+        return learned_turn(self.recipe, rows, outer)
+
+
+def shrunk(solution: Solution, factor: float) -> Solution:
+    """Return the solution as a start for λ times `factor`: the norm of its flows is λ."""
+    return replace(solution, multipliers=[factor * flow for flow in solution.multipliers])

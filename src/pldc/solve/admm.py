@@ -225,21 +225,23 @@ class Admm:
         self.g = G + rows.slopes(change, theta)
 
     def change_lam(self, lam: float) -> None:
-        """Go on with another λ from here: what does not depend on it is kept, and so are all multipliers."""
+        """Go on with another λ from here: what does not depend on it is kept; the flows, whose norm λ is, follow it."""
+        ratio = lam / self.problem.lam
         self.problem = replace(self.problem, lam=lam)
         self.iterations = 0
-        self._change_rho(self.problem.penalty.value(self.q) or self.size)
+        self._change_rho(self.problem.penalty.value(self.q) or self.size, ratio)
 
     def _follow_seminorm(self) -> None:
         size = self.problem.penalty.value(self.q)
         if size > 0 and not 1 / 1.3 < size / self.size < 1.3:
             self._change_rho(size)
 
-    def _change_rho(self, size: float) -> None:
+    def _change_rho(self, size: float, ratio: float = 1.0) -> None:
+        """Set the penalty parameter for the seminorm `size`, and multiply all flows by `ratio`."""
         old, self.size = self.rho, size
         self._set_rho()
-        self.sweep.scale_multipliers(old / self.rho)
-        self.q_dual = self.q_dual * (old / self.rho)
+        self.sweep.scale_multipliers(ratio * old / self.rho)
+        self.q_dual = self.q_dual * (ratio * old / self.rho)
 
     def solution(self) -> Solution:
         """Return the iterate, with its multipliers."""

@@ -1,0 +1,224 @@
+"""Which defaults: geometry, rounds, averaging, linear term, penalty, features by rank, over the data directory.
+
+    PLDC_DATA=… python -m experiments.variants [--jobs 2] [--rows 100 400 1000] [--splits 1] [--sets …] [--judge-sets]
+
+Split k of a set is the permutation of numpy's default_rng(FIRST + k): other splits than those on which the defaults are
+then judged (`experiments.defaults`). Every variant is searched for on the same folds; what it predicts comes from the
+quick engine. A cell is one (set, training rows, split) and gives one line for each variant and each way to combine its
+rounds. Lines are appended to experiments/results/variants.csv as cells are done; a rerun goes on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from experiments.data import index, load
+from experiments.defaults import SETS
+from pldc.problem import make_loss, make_penalty
+from pldc.problem.recipe import Recipe, Rows
+from pldc.select.folds import distinct, interleaved
+from pldc.select.geometry import turn_to
+from pldc.select.rounds import solve_round
+from pldc.select.rules import scale_of_lam
+from pldc.select.search import Search
+from pldc.solve import AdmmSolver
+
+RESULTS = Path(__file__).parent / "results" / "variants.csv"
+FIRST = 10
+MOST_TEST = 2000
+ROUNDS, PATIENCE = 5, 2
+VARIANTS = {
+    "base": {},
+    "free linear term": {"linear": True},
+    "joint penalty": {"penalty": "joint"},
+    "stretched axes": {"diagonal": True},
+    "ranks": {"ranks": True},
+}
+MEANS = {"base and free": ("base", "free linear term"), "base and ranks": ("base", "ranks")}
+MEANS |= {"base and stretched": ("base", "stretched axes")}
+COLUMNS = ("dataset", "rows", "seed", "variant", "combine", "nmse", "rounds", "seconds")
+
+
+class Stretched(Search):
+    """Learns a scale for each feature, and no directions."""
+
+    def _turn(self, rows: Rows, outer: np.ndarray) -> np.ndarray | None:
+        return turn_to(outer, self.recipe.units(rows).scale_X(rows.X), rows.weight, diagonal=True)
+
+
+def split(name: str, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return training and test rows; None where the set is too small for so many."""
+    data = load(name)
+    whole = np.isfinite(data.X).all(axis=1) & np.isfinite(data.y)
+    X, y = data.X[whole], data.y[whole]
+    order = np.random.default_rng(FIRST + seed).permutation(len(y))
+    if rows > 100 and rows > 0.9 * len(y):
+        return None
+    train, test = np.split(order, [min(rows, int(0.75 * len(y)))])
+    test = test[:MOST_TEST]
+    return X[train], y[train], X[test], y[test]
+
+
+def ranked(X: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Replace every feature by its rank among the training rows, linear between them."""
+    out = [np.empty(X.shape), np.empty(X_test.shape)]
+    for k in range(X.shape[1]):
+        values, counts = np.unique(X[:, k], return_counts=True)
+        rank = np.cumsum(counts) - 0.5 * counts
+        for table, new in zip((X, X_test), out, strict=True):
+            new[:, k] = np.interp(table[:, k], values, rank)
+    return out[0], out[1]
+
+
+def search(
+    X: np.ndarray,
+    y: np.ndarray,
+    X_test: np.ndarray,
+    *,
+    linear: bool = False,
+    penalty: str = "componentwise",
+    diagonal: bool = False,
+    ranks: bool = False,
+) -> tuple[Search, np.ndarray]:
+    """Run one variant; return it, and what each round predicts at the test rows."""
+    if ranks:
+        X, X_test = ranked(X, X_test)
+    recipe = Recipe(
+        loss=make_loss("squared"),
+        penalty=make_penalty(penalty),
+        shape="dc",
+        monotone=np.zeros(X.shape[1], dtype=int),
+        linear=linear,
+        standardize=True,
+    )
+    rows, _ = distinct(Rows(X, y, np.ones(len(y))))
+    unit = rows.y.std()
+    found = (Stretched if diagonal else Search)(
+        recipe,
+        rows,
+        interleaved(len(rows.y), min(5, len(rows.y))),
+        lambda prediction, test: -recipe.mean_loss((prediction - test.y) / unit, test.weight),
+        jobs=1,
+    )
+    found.run(scale_of_lam(recipe, rows), ROUNDS, PATIENCE)
+    quick = AdmmSolver(tol=1e-2, max_iter=400, threads=1)
+    fits = [solve_round(recipe, rows, r.lam, r.turn, lambda _: quick, lambda _: None) for r in found.rounds]
+    return found, np.array([np.clip(fit.function(X_test), y.min(), y.max()) for fit in fits])
+
+
+def until(found: Search, patience: int) -> Search:
+    """Return the search as it had been with less patience."""
+    scores = [found._mean_score([r]) for r in range(len(found.rounds))]
+    stop = next((k for k in range(len(scores)) if k - int(np.argmax(scores[: k + 1])) >= patience), len(scores) - 1)
+    shorter = object.__new__(type(found))
+    shorter.__dict__ = {**found.__dict__, "rounds": found.rounds[: stop + 1]}
+    return shorter
+
+
+def ways(found: Search) -> dict[str, tuple[int, ...]]:
+    """Name the rounds that each way of combining them keeps."""
+    short, long = until(found, 1), until(found, 2)
+    return {
+        "axes": (0,),
+        "best, patience 1": short.best_rounds(1),
+        "two, patience 1": short.best_rounds(2),
+        "three, patience 1": short.best_rounds(3),
+        "best, patience 2": long.best_rounds(1),
+        "two, patience 2": long.best_rounds(2),
+        "three, patience 2": long.best_rounds(3),
+        "all": tuple(range(len(found.rounds))),
+        "all but the first": tuple(range(1, len(found.rounds))) or (0,),
+    }
+
+
+def cell(name: str, rows: int, seed: int) -> list[dict]:
+    """Try every variant on one split."""
+    warnings.simplefilter("ignore")
+    parts = split(name, rows, seed)
+    if parts is None:
+        return []
+    X, y, X_test, y_test = parts
+    out, kept = [], {}
+
+    def line(variant: str, way: str, prediction: np.ndarray, count: int, seconds: float) -> None:
+        error = 100.0 * float(np.mean((prediction - y_test) ** 2) / np.var(y_test))
+        out.append(dict(zip(COLUMNS, (name, rows, seed, variant, way, error, count, seconds), strict=True)))
+
+    for variant, settings in VARIANTS.items():
+        start = time.perf_counter()
+        found, predictions = search(X, y, X_test, **settings)
+        seconds = time.perf_counter() - start
+        for way, chosen in ways(found).items():
+            mean = predictions[list(chosen)].mean(axis=0)
+            kept[variant, way] = mean
+            line(variant, way, mean, len(chosen), seconds)
+    for variant, members in MEANS.items():
+        for way in ("best, patience 1", "two, patience 1"):
+            line(variant, way, np.mean([kept[member, way] for member in members], axis=0), 0, 0.0)
+    return out
+
+
+def main() -> None:
+    """Run what is missing and print the geometric means."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--rows", type=int, nargs="*", default=[100, 400, 1000])
+    parser.add_argument("--splits", type=int, default=1)
+    parser.add_argument("--sets", nargs="*")
+    parser.add_argument("--judge-sets", action="store_true", help="only the seven sets of experiments.defaults")
+    arguments = parser.parse_args()
+    regression = [name for name, about in index().items() if about["task"] == "regression"]
+    sets = arguments.sets or (SETS if arguments.judge_sets else regression)
+    done = read() if RESULTS.exists() else []
+    known = {(r["dataset"], int(r["rows"]), int(r["seed"])) for r in done}
+    todo = [(s, n, k) for n in arguments.rows for k in range(arguments.splits) for s in sets if (s, n, k) not in known]
+    RESULTS.parent.mkdir(exist_ok=True)
+    with RESULTS.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if not done:
+            writer.writeheader()
+        for lines in Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")(delayed(cell)(*c) for c in todo):
+            writer.writerows(lines)
+            file.flush()
+            if lines:
+                print({k: lines[0][k] for k in ("dataset", "rows", "seed", "seconds")}, flush=True)
+    report()
+
+
+def read() -> list[dict]:
+    """Return all lines of the results."""
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def report() -> None:
+    """Print geometric means over the cells of each size, relative to the base along the axes; write the table."""
+    rows = read()
+    sizes = sorted({int(r["rows"]) for r in rows})
+    values: dict[tuple, dict] = {}
+    for r in rows:
+        cell_of = values.setdefault((r["variant"], r["combine"]), {})
+        cell_of[r["dataset"], int(r["rows"]), int(r["seed"])] = max(float(r["nmse"]), 1e-6)
+    reference = values["base", "axes"]
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    header = ["variant", "rounds kept", *(f"{n} rows" for n in sizes)]
+    lines += [f"   {'*' if k == 0 else ' '} - {value}" for k, value in enumerate(header)]
+    for (variant, way), errors in values.items():
+        ratios = []
+        for n in sizes:
+            logs = [np.log(errors[c] / reference[c]) for c in errors if c[1] == n]
+            ratios.append(f"{np.exp(np.mean(logs)):.3f} ({len(logs)})" if logs else "")
+        print(f"{variant:<20}{way:<20}" + "".join(f"{value:>14}" for value in ratios))
+        lines += [f"   {'*' if k == 0 else ' '} - {value}" for k, value in enumerate([variant, way, *ratios])]
+    RESULTS.with_suffix(".rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
