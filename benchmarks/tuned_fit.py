@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+from experiments.data import load
 
 from benchmarks.engines import THREADS, authors_module
-from experiments.data import load
 from pldc import DCRegressor
 
 RESULTS = Path(__file__).parent / "results" / "tuned_fit.json"

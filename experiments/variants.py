@@ -59,7 +59,7 @@ def split(name: str, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.n
     whole = np.isfinite(data.X).all(axis=1) & np.isfinite(data.y)
     X, y = data.X[whole], data.y[whole]
     order = np.random.default_rng(FIRST + seed).permutation(len(y))
-    if rows > 100 and rows > 0.9 * len(y):
+    if rows > 100 and rows > 1.5 * len(y):
         return None
     train, test = np.split(order, [min(rows, int(0.75 * len(y)))])
     test = test[:MOST_TEST]

@@ -13,7 +13,6 @@ from pldc.problem.recipe import Rows
 from pldc.select import search
 from pldc.select.search import Search, geometric_grid
 
-
 NOTHING = Solution(np.zeros((2, 1)), np.zeros((2, 1, 1)), np.zeros(1), multipliers=[])
 
 
@@ -57,7 +56,7 @@ def test_each_round_solves_the_program_of_its_coordinates(fitted):
     last = fitted.rounds_[-1]
     assert last.geometry is not None
     Z = (X - X.mean(axis=0)) / X.std(axis=0) @ last.geometry
-    again = DCRegressor(lam=last.lam, standardize=False, n_jobs=1).fit(Z, (y - y.mean()) / y.std())
+    again = DCRegressor(lam=last.lam, penalty=last.penalty, standardize=False, n_jobs=1).fit(Z, (y - y.mean()) / y.std())
     assert again.certificate_.upper == pytest.approx(last.certificate.upper, rel=2e-4)
     assert np.allclose(y.mean() + y.std() * again.function_(Z), last.function(X), atol=0.02 * y.std())
 
@@ -223,7 +222,9 @@ def test_grid_grows_at_both_ends(monkeypatch):
     def fake(recipe, rows, left_out, turn, lams, limits, start=None):
         zero = np.zeros((1, 1))
         return [
-            search.Fit(PLDC(MaxAffine(zero, [lam]), MaxAffine.zero(1)), np.full(len(left_out), lam), zero, 0.0, NOTHING)
+            search.Fit(
+                PLDC(MaxAffine(zero, [lam]), MaxAffine.zero(1)), np.full(len(left_out), lam), zero, 0.0, NOTHING, 1.0
+            )
             for lam in lams
         ]
 
@@ -234,10 +235,10 @@ def test_grid_grows_at_both_ends(monkeypatch):
         def score(prediction, rows, best=best):
             return -abs(np.log(prediction[0] / best))
 
-        found = Search(None, rows, splits, score, jobs=1).run(1.0, 0)
+        found = Search(None, rows, splits, score, jobs=1).run(1.0)
         assert abs(np.log2(found[0].lam / best)) <= 0.5 and len(found[0].lams) > 10
         assert (np.diff(found[0].lams) < 0).all()
-    tied = Search(None, rows, splits, lambda prediction, rows: 0.0, jobs=1).run(1.0, 0)
+    tied = Search(None, rows, splits, lambda prediction, rows: 0.0, jobs=1).run(1.0)
     assert tied[0].lam == tied[0].lams[0]  # ties go to the larger one
     assert geometric_grid(1.0) == [2.0**e for e in range(1, -9, -1)]
 
@@ -393,11 +394,11 @@ def test_every_fold_has_its_own_coordinates_and_range(monkeypatch):
         seen.append((len(rows.y), turn, limits))
         outer = np.diag([1.0, 1.0 + rows.y.sum() ** 2])  # tells the rows apart
         zero = PLDC.affine(np.zeros(2))
-        return [search.Fit(zero, np.zeros(len(left_out)), outer, 0.0, NOTHING) for _ in lams]
+        return [search.Fit(zero, np.zeros(len(left_out)), outer, 0.0, NOTHING, 1.0) for _ in lams]
 
     monkeypatch.setattr(search, "fit_path", fake)
     splits = [(np.arange(8), np.arange(8, 20)), (np.arange(8, 20), np.arange(8))]
-    Search(recipe, rows, splits, lambda prediction, test: 0.0, jobs=1).run(1.0, 1)
+    Search(recipe, rows, splits, lambda prediction, test: 0.0, jobs=1).run(1.0, [search.Step(recipe, False)])
     last = seen[-2:]  # the folds of the second round
     for (train, _), (count, turn, limits) in zip(splits, last, strict=True):
         mine = rows.take(train)

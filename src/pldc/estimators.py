@@ -32,7 +32,7 @@ from pldc.select.intervals import CrossFit
 from pldc.select.path import Path, accurate_path
 from pldc.select.rounds import FittedRound, solve_round
 from pldc.select.rules import SOME, rate, scale_of_lam, theory_lam
-from pldc.select.search import MOST_KEPT, Search, Split, learn_geometry
+from pldc.select.search import MOST_KEPT, Search, Split, Step, learn_geometry
 from pldc.solve import AdmmSolver, ExactSolver
 from pldc.solve.choose import make_solver
 from pldc.solve.progress import shown
@@ -69,8 +69,9 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     huber_delta : float, default=1.35
         Where the huber loss turns linear, in units of the standard deviation of y (of y itself without `standardize`).
         Outliers inflate that deviation: against them a value such as 0.2 is more robust than the default.
-    penalty : {"componentwise", "joint"}, default="componentwise"
-        The seminorm.
+    penalty : {"componentwise", "joint"}, optional
+        The seminorm. None: componentwise, but joint in the rounds of a learned geometry whose coordinates are no longer
+        the features (each round with a λ of its own, by cross-validation).
     lam : "cv", "srm" or float, default="cv"
         Weight of the seminorm. Smaller follows the data more closely.
         "cv": by cross-validation on a geometric grid whose scale is the maximum discrepancy of the rows (see
@@ -92,7 +93,8 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         Take the largest `lam` whose score is within one standard error of the best.
     geometry : {"learned", "axes"}, optional
         "axes": slopes are measured along the features. "learned": the fit is repeated in coordinates made from the
-        gradients of the one before, which stretch the directions that matter (with `monotone`, the features only).
+        gradients of the one before: first the features, stretched as they matter, then directions (with `monotone`,
+        features only).
         None: "learned" for ``lam="cv"`` up to 600 rows, where it takes seconds, else "axes".
     max_rounds : int, default=4
         How often the geometry is learned at most; with ``lam="cv"`` it ends when the score stops improving.
@@ -197,7 +199,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         loss: str = "squared",
         quantile: float = 0.5,
         huber_delta: float = 1.35,
-        penalty: str = "componentwise",
+        penalty: str | None = None,
         lam: float | str = "cv",
         cv: Any = 5,
         max_cv_rows: int | None = 1500,
@@ -299,9 +301,9 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 plan = self._cross_validate(recipe, given, groups, rounds)
             else:
                 number = self._number_without_folds(recipe, rows, lam)
-                plan = [(number, learn_geometry(recipe, rows, number, rounds))]
-            for number, turn in plan:
-                fitted.append(solve_round(recipe, rows, number, turn, self._solver, _both(log, monitor)))
+                plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
+            for each, number, turn in plan:
+                fitted.append(solve_round(each, rows, number, turn, self._solver, _both(log, monitor)))
                 if fitted[-1].status in CUT_SHORT:
                     break
         ended = fitted[-1].status
@@ -333,7 +335,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 quantile_level=_number("quantile", self.quantile),
                 huber_delta=_number("huber_delta", self.huber_delta),
             ),
-            penalty=make_penalty(self.penalty),
+            penalty=make_penalty("componentwise" if self.penalty is None else self.penalty),
             shape=_choice("shape", self.shape, tuple(SHAPES)),
             monotone=np.zeros(self.n_features_in_, dtype=int) if signs is None else np.asarray(signs),
             linear=_choice("linear", self.linear, LINEAR) == "free",
@@ -364,7 +366,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _cross_validate(
         self, recipe: Recipe, given: Rows, groups: ArrayLike | None, rounds: int
-    ) -> list[tuple[float, Array | None]]:
+    ) -> list[tuple[Recipe, float, Array | None]]:
         """Choose λ and the rounds; keep the scores, and the fits of all folds for intervals."""
         everything, _ = distinct(given.take(np.flatnonzero(given.weight > 0)))
         rows, splits, share = self._splits(given, everything, groups)
@@ -378,13 +380,22 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             jobs=self._jobs(),
             level=self._level(),
         )
-        search.run(scale_of_lam(recipe, everything), rounds)
+        search.run(scale_of_lam(recipe, everything), self._steps(recipe, rounds))
         combine = self.combine or ("average" if len(everything.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
         self.cv_results_ = search.results()
         self._cross_fit = search.cross_fit(chosen)
         carry = rate(share, rows.X.shape[1])
-        return [(carry * search.rounds[r].lam, search.rounds[r].turn) for r in chosen]
+        kept = [search.rounds[r] for r in chosen]
+        return [(r.recipe, carry * r.lam, r.turn) for r in kept]
+
+    def _steps(self, recipe: Recipe, rounds: int) -> list[Step]:
+        """Return the rounds to try after the first: features stretched, then directions."""
+        features = Step(recipe, stretched=True)
+        if np.any(recipe.monotone):
+            return [features] * rounds
+        directions = Step(replace(recipe, penalty=make_penalty(self.penalty or "joint")), stretched=False)
+        return [features, *[directions] * (rounds - 1)][:rounds]
 
     def _splits(self, given: Rows, everything: Rows, groups: ArrayLike | None) -> tuple[Rows, list[Split], float]:
         """Return the rows to cross-validate on, the folds, and the share of all rows that they are."""

@@ -26,6 +26,7 @@ class FittedRound:
     function : PLDC
         In the units of the data.
     lam : float
+    penalty : {"componentwise", "joint"}
     certificate : Certificate
     loss, seminorm : float
         The two terms of the objective as the program measures them: ``certificate.upper = loss + lam · seminorm``.
@@ -39,6 +40,7 @@ class FittedRound:
 
     function: PLDC
     lam: float
+    penalty: str
     certificate: Certificate = field(repr=False)
     loss: float
     seminorm: float
@@ -70,6 +72,7 @@ def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> 
     return FittedRound(
         function=units.restore(problem.function(feasible).drop_dominated()),
         lam=problem.lam,
+        penalty=problem.penalty.name,
         certificate=replace(certificate, solution=replace(feasible, multipliers=None, history=[])),
         loss=problem.risk(problem.fit(feasible.values, feasible.linear)),
         seminorm=problem.penalty.value(feasible.slopes),

@@ -1,9 +1,9 @@
 """Cross-validation of λ, and of the rounds of a learned geometry.
 
 A round fits every fold along a grid of λ, roughly, from the largest to the smallest; the λ with the best mean score on
-the rows left out is the round's. The gradients of each fold's fit then give the coordinates of its next round. But for
-that one number nothing crosses folds, so the score of a later round is as honest as that of the first. In the end those
-rounds are kept whose mean prediction scores best.
+the rows left out is the round's. The gradients of each fold's fit then give the coordinates of its next round: the
+features stretched, or turned directions. But for that one number nothing crosses folds, so the score of a later round
+is as honest as that of the first. In the end those rounds are kept whose mean prediction scores best.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TIE = 0.25  # standard errors of the difference within which two values are as g
 LOWER, HIGHER = 5, 3  # how many ratios beyond those ends the first grid may grow
 AT_ONCE = 3  # values it grows by
 NARROW = (1.0, 0.5, 0.25)  # grid of a later round, in units of the λ of the one before
-PATIENCE = 1  # rounds without a better score
+WIDE = (2.0, *NARROW)  # where the penalty is another one, and its λ only known about
 MOST_KEPT = 2  # rounds that are averaged
 
 logger = logging.getLogger("pldc")
@@ -43,10 +43,18 @@ Score = Callable[[Array, Rows], float]
 Split = tuple[IntArray, IntArray]
 
 
+class Step(NamedTuple):
+    """A round after the first: its recipe, and whether its coordinates are stretched features or turned directions."""
+
+    recipe: Recipe
+    stretched: bool
+
+
 class Fit(NamedTuple):
     """A rough fit at one λ: the function, its values at the rows left out, its gradients' outer product, seconds.
 
-    `solution` are its values, slopes (in standardised features, whatever the turn) and flows: where another begins.
+    `solution` are its values, slopes (in standardised features, whatever the turn) and flows: where another begins;
+    `seminorm` is its penalty.
     """
 
     function: PLDC
@@ -54,6 +62,7 @@ class Fit(NamedTuple):
     outer: Array
     seconds: float
     solution: Solution
+    seminorm: float
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,7 @@ class Round:
         The fit of each fold at `lam`.
     turn : array or None
         Coordinates of the round, learned from all rows.
+    recipe : Recipe
     """
 
     lam: float
@@ -83,6 +93,7 @@ class Round:
     predictions: list[Array]
     functions: list[PLDC]
     turn: Array | None
+    recipe: Recipe
 
 
 def geometric_grid(scale: float) -> list[float]:
@@ -131,7 +142,8 @@ def fit_path(
         outer = outer_product(f.gradient(problem.X) @ A.T, problem.node_weight)
         function = units.restore(f)
         now = time.perf_counter()
-        out.append(Fit(function, np.clip(function(left_out), *limits), outer, now - began, turned(solution, A)))
+        prediction, seminorm = np.clip(function(left_out), *limits), problem.penalty.value(solution.slopes)
+        out.append(Fit(function, prediction, outer, now - began, turned(solution, A), seminorm))
         began = now
     return out
 
@@ -141,10 +153,10 @@ def turned(solution: Solution, A: Array) -> Solution:
     return replace(solution, slopes=solution.slopes @ A.T, linear=A @ solution.linear)
 
 
-def learned_turn(recipe: Recipe, rows: Rows, outer: Array) -> Array | None:
-    """Return the coordinates that the gradients of a fit ask for; where slopes have signs, the axes are only scaled."""
+def learned_turn(recipe: Recipe, rows: Rows, outer: Array, stretched: bool = False) -> Array | None:
+    """Return the coordinates that the gradients of a fit ask for; where slopes have signs, features are stretched."""
     Z = recipe.units(rows).scale_X(rows.X)
-    return turn_to(outer, Z, rows.weight, diagonal=bool(np.any(recipe.monotone)))
+    return turn_to(outer, Z, rows.weight, diagonal=stretched or bool(np.any(recipe.monotone)))
 
 
 def learn_geometry(recipe: Recipe, rows: Rows, lam: float, rounds: int) -> Array | None:
@@ -201,18 +213,24 @@ class Search:
         self.turn: Array | None = None
         self.rounds: list[Round] = []
 
-    def run(self, scale: float, rounds: int, patience: int = PATIENCE) -> list[Round]:
-        """Search a grid on the `scale` of λ, then learn the geometry and search around the best λ up to `rounds` times.
+    def run(self, scale: float, steps: Sequence[Step] = ()) -> list[Round]:
+        """Search a grid on the `scale` of λ; then, for each step, learn the geometry and search around the best λ.
 
-        It ends when as many rounds as `patience` have not scored better than the best before them.
+        Of equal steps in a row, those are left out that follow one whose score was no better than that of the one
+        before it.
         """
         self.scale = scale
-        fits = self._round(geometric_grid(scale), None)
-        for _ in range(rounds):
-            scores = [self._mean_score([r]) for r in range(len(self.rounds))]
-            if len(scores) - 1 - int(np.argmax(scores)) >= patience or not self._learn(fits):
+        fits = self._round(self.recipe, geometric_grid(scale), None)
+        scores = [-np.inf]
+        for before, step in zip([None, *steps], steps, strict=False):
+            if step is not before:
+                scores = [-np.inf]
+            elif not scores[-1] > scores[-2]:
+                continue
+            if not self._learn(step, fits):
                 break
-            fits = self._round([factor * self.rounds[-1].lam for factor in NARROW], [fit.solution for fit in fits])
+            fits = self._round(step.recipe, self._lams(step, fits), [fit.solution for fit in fits])
+            scores.append(self._mean_score([len(self.rounds) - 1]))
         return self.rounds
 
     def best_rounds(self, most: int = MOST_KEPT) -> tuple[int, ...]:
@@ -259,22 +277,24 @@ class Search:
         scores = [self.score(values, test) for values, test in zip(self.left_out(chosen), self.test, strict=True)]
         return float(self.share @ scores)
 
-    def _round(self, lams: list[float], starts: list[Solution] | None) -> list[Fit]:
+    def _round(self, recipe: Recipe, lams: list[float], starts: list[Solution] | None) -> list[Fit]:
         """Search one grid, grown as needed, each fold from its start; return the folds' fits at the best λ."""
-        fits = self._fit(lams, starts)
+        fits = self._fit(recipe, lams, starts)
+        grown = False
         while True:
             scores = np.array(
                 [[self.score(fit.prediction, test) for fit in fold] for fold, test in zip(fits, self.test, strict=True)]
             )
             best = self._choose(scores)
-            more = self._beyond(lams, best)
+            more = [] if self.rounds and grown else self._beyond(lams, best)
             if not more:
                 break
+            grown = True
             if more[0] < lams[-1]:
-                new = self._fit(more, [shrunk(fold[-1].solution, more[0] / lams[-1]) for fold in fits])
+                new = self._fit(recipe, more, [shrunk(fold[-1].solution, more[0] / lams[-1]) for fold in fits])
                 lams, fits = lams + more, [old + extra for old, extra in zip(fits, new, strict=True)]
             else:
-                new = self._fit(more, None)
+                new = self._fit(recipe, more, None)
                 lams, fits = more + lams, [extra + old for old, extra in zip(fits, new, strict=True)]
         self.rounds.append(
             Round(
@@ -285,6 +305,7 @@ class Search:
                 predictions=[fold[best].prediction for fold in fits],
                 functions=[fold[best].function for fold in fits],
                 turn=self.turn,
+                recipe=recipe,
             )
         )
         logger.log(
@@ -328,7 +349,7 @@ class Search:
         the accurate one will be, and may score well for that alone.
         """
         steps = RATIO ** np.arange(1, AT_ONCE + 1)
-        if self.rounds and (best != len(lams) - 1 or len(lams) > len(NARROW)):
+        if self.rounds and best != len(lams) - 1:
             return []
         low, high = self.scale * RATIO ** (LOWEST - LOWER), self.scale * RATIO ** (HIGHEST + HIGHER)
         if best == len(lams) - 1:
@@ -337,13 +358,14 @@ class Search:
             return [lam for lam in lams[0] * steps[::-1] if lam < high * 1.001]
         return []
 
-    def _fit(self, lams: list[float], starts: list[Solution] | None) -> list[list[Fit]]:
+    def _fit(self, recipe: Recipe, lams: list[float], starts: list[Solution] | None) -> list[list[Fit]]:
         """Fit all folds along `lams`, telling how many are done."""
         began = told = time.perf_counter()
         out: list[list[Fit]] = []
-        folds = zip(self.train, self.test, self.turns, starts or [None] * len(self.train), strict=True)
+        begin: Sequence[Solution | None] = starts or [None] * len(self.train)
+        folds = zip(self.train, self.test, self.turns, begin, strict=True)
         tasks = (
-            delayed(fit_path)(self.recipe, train, test.X, turn, lams, self._limits(train), start)
+            delayed(fit_path)(recipe, train, test.X, turn, lams, self._limits(train), start)
             for train, test, turn, start in folds
         )
         one_by_one = get_active_backend()[0].supports_return_generator
@@ -359,10 +381,27 @@ class Search:
     def _limits(self, rows: Rows) -> tuple[float, float]:
         return (float(rows.y.min()), float(rows.y.max())) if self.clip else (-np.inf, np.inf)
 
-    def _learn(self, fits: list[Fit]) -> bool:
+    def _lams(self, step: Step, fits: list[Fit]) -> list[float]:
+        """Return the grid of the next round, around the λ of the last one.
+
+        For another penalty, λ · penalty stays about the same: its grid lies around λ times the mean ratio of the two.
+        """
+        last = self.rounds[-1]
+        if step.recipe.penalty == last.recipe.penalty:
+            return [factor * last.lam for factor in NARROW]
+        there = [
+            step.recipe.penalty.value(turned(fit.solution, np.linalg.inv(turn)).slopes)
+            for fit, turn in zip(fits, self.turns, strict=True)
+            if turn is not None
+        ]
+        here = [fit.seminorm for fit in fits]
+        ratio = sum(here) / sum(there) if sum(there) > 0 else 1.0
+        return [factor * ratio * last.lam for factor in WIDE]
+
+    def _learn(self, step: Step, fits: list[Fit]) -> bool:
         """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn.
 
-        Those of all rows come from the folds' gradients together, each in its share of the rows left out.
+        Those of all rows come from the folds' gradients together, weighted as their scores are.
         """
         unit = self.recipe.units(self.rows).scale
         scales = [unit / self.recipe.units(train).scale for train in self.train]
@@ -371,16 +410,13 @@ class Search:
             for share, fit, scale in zip(self.share, fits, scales, strict=True)
         )
         turns = [
-            self._turn(rows, outer)
+            learned_turn(step.recipe, rows, outer, step.stretched)
             for rows, outer in zip([*self.train, self.rows], [*(fit.outer for fit in fits), whole], strict=True)
         ]
         if any(turn is None for turn in turns):
             return False
         *self.turns, self.turn = turns
         return True
-
-    def _turn(self, rows: Rows, outer: Array) -> Array | None:
-        return learned_turn(self.recipe, rows, outer)
 
 
 def shrunk(solution: Solution, factor: float) -> Solution:
