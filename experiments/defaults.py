@@ -43,13 +43,6 @@ def pldc_default(X: np.ndarray, y: np.ndarray) -> object:
     return DCRegressor(n_jobs=1).fit(X, y)
 
 
-def pldc_axes(X: np.ndarray, y: np.ndarray) -> object:
-    """One function, slopes measured along the features."""
-    from pldc import DCRegressor
-
-    return DCRegressor(n_jobs=1, geometry="axes").fit(X, y)
-
-
 def gaussian_process(X: np.ndarray, y: np.ndarray) -> object:
     """ARD kernel with noise, marginal likelihood, one restart."""
     from sklearn.gaussian_process import GaussianProcessRegressor
@@ -104,7 +97,6 @@ def xrfm(X: np.ndarray, y: np.ndarray) -> object:
 
 METHODS = {
     "pldc": pldc_default,
-    "pldc axes": pldc_axes,
     "Gaussian process": gaussian_process,
     "XGBoost": xgboost,
     "xRFM": xrfm,

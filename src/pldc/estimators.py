@@ -96,7 +96,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         gradients of the one before: first the features, stretched as they matter, then directions (with `monotone`,
         features only).
         None: "learned" for ``lam="cv"`` up to 600 rows, where it takes seconds, else "axes".
-    max_rounds : int, default=4
+    max_rounds : int, default=6
         How often the geometry is learned at most; with ``lam="cv"`` it ends when the score stops improving.
     combine : {"average", "best"}, optional
         "average": `function_` is the mean of the two rounds whose mean predicts best out of fold (or of one, if none is
@@ -206,7 +206,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         scoring: Any = None,
         one_standard_error: bool = False,
         geometry: str | None = None,
-        max_rounds: int = 4,
+        max_rounds: int = 6,
         combine: str | None = None,
         M: float | None = None,
         shape: str = "dc",

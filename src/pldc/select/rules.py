@@ -11,7 +11,7 @@ from pldc.select.bound import srm_lam
 from pldc.select.discrepancy import discrepancy
 from pldc.select.folds import distinct
 
-FEW = 50  # rows of the subsample whose discrepancy sets the scale of a grid
+FEW = 30  # rows of the subsample whose discrepancy sets the scale of a grid
 SOME = 300  # rows of the subsample for the weight of the theory, and for the bound
 
 

@@ -28,7 +28,7 @@ from pldc.select.geometry import outer_product, turn_to
 from pldc.select.intervals import CrossFit
 from pldc.select.path import coarse_path
 
-FEWEST, MOST, ROWS_EACH = 50, 110, 8  # iterations of the quick engine for each λ: one for so many rows, within limits
+FEWEST, MOST, ROWS_EACH = 40, 80, 6  # iterations of the quick engine for each λ: one for so many rows, within limits
 RATIO = 2.0
 HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of λ
 TIE = 0.25  # standard errors of the difference within which two values are as good as each other
