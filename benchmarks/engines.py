@@ -200,7 +200,7 @@ def cells(quick: bool, path: str | None) -> list[dict]:
         for loss in ("squared", "absolute"):
             for lam in LAMS:
                 cell = {"kind": "solve", "engine": engine, "n": n, "d": d, "lam": lam, "loss": loss}
-                out.append({**cell, "limit": 60.0})
+                out.append({**cell, "limit": 60.0 if n <= 1000 else 25.0})
     if not quick:
         cell = {"kind": "solve", "engine": "exact", "n": 2000, "d": 10, "lam": 0.02, "loss": "squared"}
         out.append({**cell, "limit": 200.0})

@@ -14,6 +14,7 @@ import argparse
 import csv
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,33 +25,30 @@ from experiments.defaults import SETS
 from pldc.problem import make_loss, make_penalty
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.folds import distinct, interleaved
-from pldc.select.geometry import turn_to
 from pldc.select.rounds import solve_round
 from pldc.select.rules import scale_of_lam
-from pldc.select.search import Search
+from pldc.select.search import Search, Step
 from pldc.solve import AdmmSolver
 
 RESULTS = Path(__file__).parent / "results" / "variants.csv"
 FIRST = 10
 MOST_TEST = 2000
-ROUNDS, PATIENCE = 5, 2
+ROUNDS = 5
+# The penalty along the features, and the rounds after that: stretched features or turned directions, and their penalty.
+FEATURES, DIRECTIONS, JOINT = (True, "componentwise"), (False, "componentwise"), (False, "joint")
 VARIANTS = {
-    "base": {},
-    "free linear term": {"linear": True},
-    "joint penalty": {"penalty": "joint"},
-    "stretched axes": {"diagonal": True},
-    "ranks": {"ranks": True},
+    "directions": {"rounds": [DIRECTIONS] * ROUNDS},
+    "directions, free linear term": {"rounds": [DIRECTIONS] * ROUNDS, "linear": True},
+    "directions, joint": {"rounds": [JOINT] * ROUNDS, "penalty": "joint"},
+    "stretched features": {"rounds": [FEATURES] * ROUNDS},
+    "stretched features, then directions, joint": {"rounds": [FEATURES] + [JOINT] * ROUNDS},
+    "directions of ranks": {"rounds": [DIRECTIONS] * ROUNDS, "ranks": True},
 }
-MEANS = {"base and free": ("base", "free linear term"), "base and ranks": ("base", "ranks")}
-MEANS |= {"base and stretched": ("base", "stretched axes")}
+MEANS = {
+    "directions, and those of ranks": ("directions", "directions of ranks"),
+    "the default, and directions of ranks": ("stretched features, then directions, joint", "directions of ranks"),
+}
 COLUMNS = ("dataset", "rows", "seed", "variant", "combine", "nmse", "rounds", "seconds")
-
-
-class Stretched(Search):
-    """Learns a scale for each feature, and no directions."""
-
-    def _turn(self, rows: Rows, outer: np.ndarray) -> np.ndarray | None:
-        return turn_to(outer, self.recipe.units(rows).scale_X(rows.X), rows.weight, diagonal=True)
 
 
 def split(name: str, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
@@ -82,9 +80,9 @@ def search(
     y: np.ndarray,
     X_test: np.ndarray,
     *,
-    linear: bool = False,
+    rounds: list[tuple[bool, str]],
     penalty: str = "componentwise",
-    diagonal: bool = False,
+    linear: bool = False,
     ranks: bool = False,
 ) -> tuple[Search, np.ndarray]:
     """Run one variant; return it, and what each round predicts at the test rows."""
@@ -98,43 +96,30 @@ def search(
         linear=linear,
         standardize=True,
     )
+    kinds = {kind: Step(replace(recipe, penalty=make_penalty(kind[1])), stretched=kind[0]) for kind in rounds}
     rows, _ = distinct(Rows(X, y, np.ones(len(y))))
     unit = rows.y.std()
-    found = (Stretched if diagonal else Search)(
+    found = Search(
         recipe,
         rows,
         interleaved(len(rows.y), min(5, len(rows.y))),
-        lambda prediction, test: -recipe.mean_loss((prediction - test.y) / unit, test.weight),
+        lambda prediction, test: -recipe.mean_loss(prediction, test, unit),
         jobs=1,
     )
-    found.run(scale_of_lam(recipe, rows), ROUNDS, PATIENCE)
+    found.run(scale_of_lam(recipe, rows), [kinds[kind] for kind in rounds])
     quick = AdmmSolver(tol=1e-2, max_iter=400, threads=1)
-    fits = [solve_round(recipe, rows, r.lam, r.turn, lambda _: quick, lambda _: None) for r in found.rounds]
+    fits = [solve_round(r.recipe, rows, r.lam, r.turn, lambda _: quick, lambda _: None) for r in found.rounds]
     return found, np.array([np.clip(fit.function(X_test), y.min(), y.max()) for fit in fits])
-
-
-def until(found: Search, patience: int) -> Search:
-    """Return the search as it had been with less patience."""
-    scores = [found._mean_score([r]) for r in range(len(found.rounds))]
-    stop = next((k for k in range(len(scores)) if k - int(np.argmax(scores[: k + 1])) >= patience), len(scores) - 1)
-    shorter = object.__new__(type(found))
-    shorter.__dict__ = {**found.__dict__, "rounds": found.rounds[: stop + 1]}
-    return shorter
 
 
 def ways(found: Search) -> dict[str, tuple[int, ...]]:
     """Name the rounds that each way of combining them keeps."""
-    short, long = until(found, 1), until(found, 2)
     return {
         "axes": (0,),
-        "best, patience 1": short.best_rounds(1),
-        "two, patience 1": short.best_rounds(2),
-        "three, patience 1": short.best_rounds(3),
-        "best, patience 2": long.best_rounds(1),
-        "two, patience 2": long.best_rounds(2),
-        "three, patience 2": long.best_rounds(3),
+        "best": found.best_rounds(1),
+        "two": found.best_rounds(2),
+        "three": found.best_rounds(3),
         "all": tuple(range(len(found.rounds))),
-        "all but the first": tuple(range(1, len(found.rounds))) or (0,),
     }
 
 
@@ -160,7 +145,7 @@ def cell(name: str, rows: int, seed: int) -> list[dict]:
             kept[variant, way] = mean
             line(variant, way, mean, len(chosen), seconds)
     for variant, members in MEANS.items():
-        for way in ("best, patience 1", "two, patience 1"):
+        for way in ("best", "two"):
             line(variant, way, np.mean([kept[member, way] for member in members], axis=0), 0, 0.0)
     return out
 
@@ -199,14 +184,14 @@ def read() -> list[dict]:
 
 
 def report() -> None:
-    """Print geometric means over the cells of each size, relative to the base along the axes; write the table."""
+    """Print geometric means over the cells of each size, relative to one fit along the axes; write the table."""
     rows = read()
     sizes = sorted({int(r["rows"]) for r in rows})
     values: dict[tuple, dict] = {}
     for r in rows:
         cell_of = values.setdefault((r["variant"], r["combine"]), {})
         cell_of[r["dataset"], int(r["rows"]), int(r["seed"])] = max(float(r["nmse"]), 1e-6)
-    reference = values["base", "axes"]
+    reference = values["directions", "axes"]
     lines = [".. list-table::", "   :header-rows: 1", ""]
     header = ["variant", "rounds kept", *(f"{n} rows" for n in sizes)]
     lines += [f"   {'*' if k == 0 else ' '} - {value}" for k, value in enumerate(header)]

@@ -33,6 +33,7 @@ def optimum(X, y, *, loss, penalty, lam, weight=None, shape="dc", monotone=None,
         "squared": lambda: cp.sum(cp.multiply(w, cp.square(r))),
         "absolute": lambda: cp.sum(cp.multiply(w, cp.abs(r))),
         "huber": lambda: cp.sum(cp.multiply(w, cp.huber(r, delta))),
+        "hinge": lambda: cp.sum(cp.multiply(w, cp.pos(1 - cp.multiply(y, fit)))),
         "quantile": lambda: 2 * cp.sum(cp.multiply(w, level * cp.pos(-r) + (1 - level) * cp.pos(r))),
     }[loss]()
     total = sum(cp.abs(slope) for slope in slopes)
@@ -40,4 +41,31 @@ def optimum(X, y, *, loss, penalty, lam, weight=None, shape="dc", monotone=None,
     problem = cp.Problem(cp.Minimize(risk + lam * seminorm), constraints)
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-10, tol_feas=1e-10)
     assert problem.status == cp.OPTIMAL, problem.status
+    return problem.value
+
+
+def class_optimum(X, y, m, *, loss, penalty, lam, weight=None):
+    """Optimal value of the program of m classes with labels y = 0 … m − 1, by Clarabel."""
+    n, d = X.shape
+    w = np.ones(n) if weight is None else np.asarray(weight, dtype=float)
+    w = w / w.sum()
+    constraints, scores, seminorms = [], [], []
+    for _ in range(m):
+        parts = [(cp.Variable(n), cp.Variable((n, d))) for _ in range(2)]
+        for value, slope in parts:
+            constraints += [value - value[j] >= (X - X[j]) @ slope[j] for j in range(n)]
+        total = sum(cp.abs(slope) for _, slope in parts)
+        seminorms.append(cp.max(cp.sum(total, axis=1)) if penalty == "joint" else cp.sum(cp.max(total, axis=0)))
+        scores.append(parts[0][0] - parts[1][0])
+    terms = []
+    for i in range(n):
+        own = scores[y[i]][i]
+        if loss == "hinge":
+            terms += [w[i] * cp.pos(scores[c][i] - own + 1) for c in range(m) if c != y[i]]
+        else:
+            terms.append(w[i] * (cp.log_sum_exp(cp.hstack([score[i] for score in scores])) - own))
+    problem = cp.Problem(cp.Minimize(sum(terms) + lam * sum(seminorms)), constraints)
+    tight = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-9, "tol_feas": 1e-9} if loss == "hinge" else {}
+    problem.solve(solver=cp.CLARABEL, **tight)
+    assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE), problem.status
     return problem.value

@@ -56,7 +56,9 @@ def test_each_round_solves_the_program_of_its_coordinates(fitted):
     last = fitted.rounds_[-1]
     assert last.geometry is not None
     Z = (X - X.mean(axis=0)) / X.std(axis=0) @ last.geometry
-    again = DCRegressor(lam=last.lam, penalty=last.penalty, standardize=False, n_jobs=1).fit(Z, (y - y.mean()) / y.std())
+    again = DCRegressor(lam=last.lam, penalty=last.penalty, standardize=False, n_jobs=1).fit(
+        Z, (y - y.mean()) / y.std()
+    )
     assert again.certificate_.upper == pytest.approx(last.certificate.upper, rel=2e-4)
     assert np.allclose(y.mean() + y.std() * again.function_(Z), last.function(X), atol=0.02 * y.std())
 
@@ -223,7 +225,7 @@ def test_grid_grows_at_both_ends(monkeypatch):
         zero = np.zeros((1, 1))
         return [
             search.Fit(
-                PLDC(MaxAffine(zero, [lam]), MaxAffine.zero(1)), np.full(len(left_out), lam), zero, 0.0, NOTHING, 1.0
+                [PLDC(MaxAffine(zero, [lam]), MaxAffine.zero(1))], np.full(len(left_out), lam), zero, 0.0, NOTHING, 1.0
             )
             for lam in lams
         ]
@@ -394,7 +396,7 @@ def test_every_fold_has_its_own_coordinates_and_range(monkeypatch):
         seen.append((len(rows.y), turn, limits))
         outer = np.diag([1.0, 1.0 + rows.y.sum() ** 2])  # tells the rows apart
         zero = PLDC.affine(np.zeros(2))
-        return [search.Fit(zero, np.zeros(len(left_out)), outer, 0.0, NOTHING, 1.0) for _ in lams]
+        return [search.Fit([zero], np.zeros(len(left_out)), outer, 0.0, NOTHING, 1.0) for _ in lams]
 
     monkeypatch.setattr(search, "fit_path", fake)
     splits = [(np.arange(8), np.arange(8, 20)), (np.arange(8, 20), np.arange(8))]

@@ -1,25 +1,35 @@
-"""Piecewise-linear regression by differences of convex functions."""
+"""Piecewise-linear regression and classification by differences of convex functions."""
 
 from typing import TYPE_CHECKING, Any
 
-from pldc.function import PLDC, Explanation, MaxAffine, PLDCSum
+from pldc.function import PLDC, ClassExplanation, Explanation, MaxAffine, PLDCSum
 from pldc.problem import Certificate
 
 if TYPE_CHECKING:
-    from pldc.estimators import DCRegressor
+    from pldc.estimators import DCClassifier, DCRegressor
 
 __version__ = "0.1.0"
-__all__ = ["PLDC", "Certificate", "DCRegressor", "Explanation", "MaxAffine", "PLDCSum"]
+__all__ = [
+    "PLDC",
+    "Certificate",
+    "ClassExplanation",
+    "DCClassifier",
+    "DCRegressor",
+    "Explanation",
+    "MaxAffine",
+    "PLDCSum",
+]
+ESTIMATORS = ("DCClassifier", "DCRegressor")
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimator when it is first asked for: the processes of a cross-validation do without scikit-learn."""
-    if name == "DCRegressor":
-        from pldc.estimators import DCRegressor
+    """Import an estimator when it is first asked for: the processes of a cross-validation do without scikit-learn."""
+    if name in ESTIMATORS:
+        from pldc import estimators
 
-        return DCRegressor
+        return getattr(estimators, name)
     raise AttributeError(f"module 'pldc' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "DCRegressor"])
+    return sorted([*globals(), *ESTIMATORS])

@@ -1,8 +1,17 @@
 """What was learned: piecewise-linear functions as differences of max-affine functions."""
 
-from pldc.function.explain import Explanation, explain
+from pldc.function.explain import ClassExplanation, Explanation, explain, explain_classes
 from pldc.function.max_affine import MaxAffine
 from pldc.function.pldc import PLDC, LocalModel
 from pldc.function.total import PLDCSum
 
-__all__ = ["PLDC", "Explanation", "LocalModel", "MaxAffine", "PLDCSum", "explain"]
+__all__ = [
+    "PLDC",
+    "ClassExplanation",
+    "Explanation",
+    "LocalModel",
+    "MaxAffine",
+    "PLDCSum",
+    "explain",
+    "explain_classes",
+]

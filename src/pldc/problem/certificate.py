@@ -21,6 +21,8 @@ import numpy as np
 from scipy.optimize import nnls
 
 from pldc.function.max_affine import Array, IntArray
+from pldc.problem.class_losses import ClassLoss
+from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import repair
 
@@ -76,12 +78,30 @@ def lower_bound(problem: Problem, multipliers: Any) -> float:
     out = [np.asarray(mu.sum(axis=1)).ravel() for mu in flows]
     div = np.array([np.asarray(mu.sum(axis=0)).ravel() - o for mu, o in zip(flows, out, strict=True)])
     h = np.array([mu @ X - o[:, None] * X for mu, o in zip(flows, out, strict=True)])
-    omega = orthogonal_to_linear(problem, (problem.signs[:, None] * div).mean(axis=0))
-    wanted = problem.signs[:, None] * omega
+    mean = problem.by_output(div) * (problem.outputs / len(problem.signs))
+    share = np.empty(0)
+    if isinstance(problem.loss, Loss):
+        omega = orthogonal_to_linear(problem, mean)
+    else:
+        share = observed_dual(problem, problem.loss, mean)
+        omega = problem.at_nodes(problem.weight * share)
+    wanted = problem.to_parts(omega)
     repaired = [h + np.array([route(problem, demand) for demand in wanted - div]) for route in (along_tree, directly)]
     repaired.append(np.array([directly(problem, demand) for demand in wanted]))  # ω alone, on a flow of its own
     norms = [problem.penalty.dual(excess(flow, problem.slope_sign)) for flow in repaired]
-    return max(dual_value(problem, omega, norm) for norm in norms)
+    if isinstance(problem.loss, Loss):
+        return max(dual_value(problem, omega, norm) for norm in norms)
+    most = _ratio(problem.lam, min(norms))
+    value = problem.loss.reward(share, problem.y, problem.weight, most)[0] if most == most else 0.0
+    return value if np.isfinite(value) else 0.0
+
+
+def observed_dual(problem: Problem, loss: ClassLoss, omega: Array) -> Array:
+    """Give each observation a dual variable (m, o) of its loss, per unit of weight, near the share of ω at its point.
+
+    In proportion to the weights; where labels meet at a point, any choice is valid and this one is not the best.
+    """
+    return loss.nearest((omega / problem.node_weight)[:, problem.node], problem.y, problem.weight)
 
 
 def clean(mu: Any) -> Any:
@@ -159,7 +179,7 @@ def dual_value(problem: Problem, omega: Array, norm: float) -> float:
     """Best value of the dual on the ray t · ω, t ≤ λ / norm; zero if ω or the norm is not a finite number."""
     if not (np.isfinite(norm) and np.isfinite(omega).all()):
         return 0.0
-    loss, w = problem.loss, problem.weight
+    loss, w = problem.residual_loss, problem.weight
     largest = min(1.0, _ratio(problem.lam, norm), room_in_box(problem, omega, problem.node_weight))
     share = split(problem, largest * omega)
     # On this fixed split the value along s · share is −ε s² Σ share²/(2w) − s Σ share y, a parabola.
@@ -175,7 +195,7 @@ def dual_value(problem: Problem, omega: Array, norm: float) -> float:
 
 def room_in_box(problem: Problem, omega: Array, weight: Array) -> float:
     """Largest t with −down ≤ t ω / weight ≤ up."""
-    loss = problem.loss
+    loss = problem.residual_loss
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         limit = np.where(omega > 0, loss.up * weight / omega, np.where(omega < 0, -loss.down * weight / omega, np.inf))
     return float(limit.min())
@@ -187,7 +207,7 @@ def split(problem: Problem, omega: Array) -> Array:
     The common f is found by bisection; between the last two values the shares are interpolated, which keeps each
     in its box and their sum exact whatever the accuracy of f.
     """
-    node, w, y, loss = problem.node, problem.weight, problem.y, problem.loss
+    node, w, y, loss = problem.node, problem.weight, problem.y, problem.residual_loss
     if len(y) == len(problem.X):
         return omega[node]
     rank = np.lexsort((y, node))

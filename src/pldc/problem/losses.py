@@ -65,6 +65,10 @@ class Loss:
         omega = self.derivative(r)
         return np.asarray(omega * r - 0.5 * self.softness * omega**2)
 
+    def at(self, f: Array, y: Array) -> Array:
+        """Loss of the fit f at targets y."""
+        return self.value(f - y)
+
     def conjugate(self, omega: ArrayLike) -> Array:
         """sup_r ω r − ℓ(r): infinite outside the box."""
         omega = np.asarray(omega, dtype=np.float64)

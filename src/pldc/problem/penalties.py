@@ -84,6 +84,35 @@ class Componentwise(Penalty):
         return prox_of_groups(np.ascontiguousarray(v.transpose(2, 1, 0)), step, near).transpose(2, 1, 0)
 
 
+@dataclass(frozen=True)
+class EachOutput(Penalty):
+    """The sum of one penalty over several outputs, whose parts follow each other."""
+
+    one: Penalty
+    outputs: int
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """That of the penalty of one output."""
+        return self.one.name
+
+    def rows(self, sizes: Array) -> Array:
+        """Those of every output, side by side."""
+        return np.concatenate([self.one.rows(part) for part in self._parts(sizes)], axis=1)
+
+    def dual(self, sizes: Array) -> float:
+        """The largest of them all."""
+        return max(self.one.dual(part) for part in self._parts(sizes))
+
+    def prox(self, v: Array, step: float, near: Array | None = None) -> Array:
+        """One by one."""
+        guess = [None] * self.outputs if near is None else np.split(near, self.outputs)
+        return np.concatenate([self.one.prox(part, step, L) for part, L in zip(self._parts(v), guess, strict=True)])
+
+    def _parts(self, a: Array) -> list[Array]:
+        return np.split(a, self.outputs)
+
+
 def prox_of_groups(v: Array, step: float, near: Array | None = None) -> Array:
     """Minimise step · Σ_r max_j ‖g_rj‖₁ + ‖g − v‖² / 2 for `v` of shape (r, j, g), r separate problems.
 

@@ -6,6 +6,9 @@
 over the values φ_p and slopes g_p of each convex part at the n distinct points. The signs s are (+1, −1) for a
 difference of convex functions, +1 for a convex and −1 for a concave one. The linear term c is there only if it is
 free; a monotone feature k asks s_p g_pjk and c_k to have its sign.
+
+A classification has one such f for each class, all in the loss of a row, and the penalties of all are summed. Arrays
+then hold the parts of the first class, of the second, and so on, and f has shape (m, n).
 """
 
 from __future__ import annotations
@@ -23,8 +26,9 @@ from scipy.spatial import cKDTree
 from pldc.function.algebra import tilt
 from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.pldc import PLDC
+from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
-from pldc.problem.penalties import Penalty
+from pldc.problem.penalties import EachOutput, Penalty
 
 NEIGHBOURS = 8  # joined to each point in that tree's graph, itself included
 MANY = 1500  # points from which the spanning tree is one of near neighbours
@@ -41,7 +45,7 @@ class Solution:
     values : array of shape (P, n)
         φ_p at the points.
     slopes : array of shape (P, n, d)
-    linear : array of shape (d,)
+    linear : array of shape (d,), or (m, d) for m classes
         c, zero unless the linear term is free.
     multipliers : P arrays (or scipy.sparse arrays) of shape (n, n), or None
         Entry [j, i] belongs to φ_i − φ_j ≥ ⟨g_j, x_i − x_j⟩.
@@ -80,18 +84,21 @@ class Problem:
         −1, 0 or 1 for each feature.
     linear : bool
         Whether a linear term is free of charge.
+    outputs : int
+        Number of functions: the number of classes with a loss of classification, and y are their labels 0, 1, …
     """
 
     X: Array
     y: Array
     weight: Array
     node: IntArray
-    loss: Loss
+    loss: Loss | ClassLoss
     penalty: Penalty
     lam: float
     shape: str
     monotone: IntArray
     linear: bool
+    outputs: int = 1
 
     @classmethod
     def from_data(
@@ -99,13 +106,14 @@ class Problem:
         X: Any,
         y: Any,
         *,
-        loss: Loss,
+        loss: Loss | ClassLoss,
         penalty: Penalty,
         lam: float,
         weight: ArrayLike | None = None,
         shape: str = "dc",
         monotone: ArrayLike | None = None,
         linear: bool = False,
+        outputs: int = 1,
     ) -> Problem:
         """Check the data, drop rows of weight zero, merge equal rows of X into one point and equal rows into one."""
         X = np.asarray(X, dtype=np.float64)
@@ -121,6 +129,10 @@ class Problem:
         signs = np.zeros(X.shape[1], dtype=int) if monotone is None else np.asarray(monotone)
         if signs.shape != (X.shape[1],) or not np.isin(signs, (-1, 0, 1)).all():
             raise ValueError(f"monotone must hold −1, 0 or 1 for each of {X.shape[1]} features, got {monotone!r}.")
+        if isinstance(loss, Loss) == (outputs > 1):
+            raise ValueError("Several outputs are for a loss of classification, and it for several outputs.")
+        if outputs > 1 and (linear or signs.any() or not np.isin(y, np.arange(outputs)).all()):
+            raise ValueError("Classes 0, 1, … have scores without a free linear term and without signs of slopes.")
         w = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
         if w.shape != y.shape or not (np.isfinite(w).all() and (w >= 0).all()):
             raise ValueError("weight must hold one finite number ≥ 0 for each row.")
@@ -138,17 +150,18 @@ class Problem:
             weight=mass / mass.sum(),
             node=distinct[:, 0].astype(np.intp),
             loss=loss,
-            penalty=penalty,
+            penalty=penalty if outputs == 1 else EachOutput(penalty, outputs),
             lam=float(lam),
             shape=shape,
             monotone=signs.astype(np.intp),
             linear=bool(linear),
+            outputs=outputs,
         )
 
     @property
     def signs(self) -> Array:
         """s_p: the sign with which each part enters f."""
-        return np.array(SHAPES[self.shape])
+        return np.tile(SHAPES[self.shape], self.outputs)
 
     @cached_property
     def node_weight(self) -> Array:
@@ -161,19 +174,38 @@ class Problem:
         return self.signs[:, None, None] * self.monotone
 
     @cached_property
-    def null_fit(self) -> float:
-        """The best constant, by bisection on the derivative of the loss."""
-        lo, hi = float(self.y.min()), float(self.y.max())
+    def null_fit(self) -> Any:
+        """The best constant, by bisection on the derivative of the loss; one for each class."""
+        if not isinstance(self.loss, Loss):
+            return self.loss.constants(self.class_share)[0]
+        loss, lo, hi = self.loss, float(self.y.min()), float(self.y.max())
         for _ in range(100):
             mid = 0.5 * lo + 0.5 * hi
-            rising = float(self.weight @ self.loss.derivative(mid - self.y)) >= 0
+            rising = float(self.weight @ loss.derivative(mid - self.y)) >= 0
             lo, hi = (lo, mid) if rising else (mid, hi)
-        return min(lo, hi, key=lambda c: float(self.weight @ self.loss.value(c - self.y)))
+        return min(lo, hi, key=lambda c: float(self.weight @ loss.value(c - self.y)))
+
+    @property
+    def residual_loss(self) -> Loss:
+        """The loss, where it is one of f − y: of a regression."""
+        if not isinstance(self.loss, Loss):
+            raise TypeError(f"The {self.loss.name} loss is not one of residuals.")
+        return self.loss
+
+    @property
+    def class_share(self) -> Array:
+        """Weight of each class."""
+        return np.bincount(self.y.astype(np.intp), weights=self.weight, minlength=self.outputs)
 
     @cached_property
     def null_risk(self) -> float:
         """The loss of the best constant: the natural scale of the objective."""
-        return float(self.weight @ self.loss.value(self.null_fit - self.y))
+        return self.risk(np.multiply.outer(self.null_fit, np.ones(len(self.X))))
+
+    @property
+    def spread(self) -> float:
+        """A typical size of f: the standard deviation of y, one for scores of classes."""
+        return float(np.std(self.y)) if isinstance(self.loss, Loss) else 1.0
 
     @cached_property
     def centred(self) -> Array:
@@ -205,16 +237,31 @@ class Problem:
         return order, parent
 
     def at_nodes(self, observed: Array) -> Array:
-        """Sum a quantity of the observations over those at each point."""
-        return np.bincount(self.node, weights=observed, minlength=len(self.X))
+        """Sum a quantity of the observations, shape (m,) or (outputs, m), over those at each point."""
+        n = len(self.X)
+        if observed.ndim == 1:
+            return np.bincount(self.node, weights=observed, minlength=n)
+        return np.array([np.bincount(self.node, weights=row, minlength=n) for row in observed])
+
+    def by_output(self, values: Array) -> Array:
+        """Sum values (parts, n), with the sign of each part, over those of each output; (n,) where there is one."""
+        if self.outputs == 1:
+            return np.asarray(self.signs @ values)
+        signed = self.signs[:, None] * values
+        return np.asarray(signed.reshape(self.outputs, -1, values.shape[1]).sum(axis=1))
+
+    def to_parts(self, values: Array) -> Array:
+        """Give values of each output, (n,) or (outputs, n), to each of its parts, with their signs."""
+        parts = len(self.signs) // self.outputs
+        return self.signs[:, None] * np.repeat(np.atleast_2d(values), parts, axis=0)
 
     def fit(self, values: Array, linear: Array) -> Array:
-        """Return f at the points."""
-        return np.asarray(self.signs @ values + self.X @ linear)
+        """Return f at the points: (n,), or (outputs, n)."""
+        return self.by_output(values) + linear @ self.X.T
 
     def risk(self, fit: Array) -> float:
         """Weighted mean loss of the values `fit` at the points."""
-        return float(self.weight @ self.loss.value(fit[self.node] - self.y))
+        return float(self.weight @ self.loss.at(fit[..., self.node], self.y))
 
     def objective(self, solution: Solution) -> float:
         """Loss + λ · penalty. Meaningful when the solution satisfies the constraints."""
@@ -222,12 +269,21 @@ class Problem:
         return self.risk(fit) + self.lam * self.penalty.value(solution.slopes)
 
     def function(self, solution: Solution) -> PLDC:
-        """f̂(x) = Σ_p s_p max_j [φ_pj + ⟨g_pj, x − x_j⟩] + ⟨c, x⟩."""
-        zero = MaxAffine.zero(self.X.shape[1])
-        parts = {1.0: zero, -1.0: zero}
-        for sign, phi, g in zip(self.signs, solution.values, solution.slopes, strict=True):
-            parts[sign] = MaxAffine(g, phi - (g * self.X).sum(axis=1))
-        return PLDC(tilt(parts[1.0], solution.linear), parts[-1.0])
+        """f̂(x) = Σ_p s_p max_j [φ_pj + ⟨g_pj, x − x_j⟩] + ⟨c, x⟩, for a single output."""
+        (f,) = self.functions(solution)
+        return f
+
+    def functions(self, solution: Solution) -> list[PLDC]:
+        """Return f̂ of every output."""
+        zero, out = MaxAffine.zero(self.X.shape[1]), []
+        linear = np.reshape(solution.linear, (self.outputs, -1))
+        groups = (np.split(a, self.outputs) for a in (self.signs, solution.values, solution.slopes))
+        for signs, values, slopes, c in zip(*groups, linear, strict=True):
+            parts = {1.0: zero, -1.0: zero}
+            for sign, phi, g in zip(signs, values, slopes, strict=True):
+                parts[sign] = MaxAffine(g, phi - (g * self.X).sum(axis=1))
+            out.append(PLDC(tilt(parts[1.0], c), parts[-1.0]))
+        return out
 
 
 def neighbour_tree(X: Array) -> tuple[IntArray, IntArray]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pldc.function.max_affine import Array, IntArray
+from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Penalty
 from pldc.problem.program import Problem
@@ -33,19 +34,31 @@ class Recipe:
     loss, penalty, shape, monotone, linear
         As for :class:`~pldc.problem.program.Problem`.
     standardize : bool
-        Write the program in standardised X and y.
+        Write the program in standardised X and y (the targets of a regression).
+    outputs : int
+        Number of classes of a classification, else one.
     """
 
-    loss: Loss
+    loss: Loss | ClassLoss
     penalty: Penalty
     shape: str
     monotone: IntArray
     linear: bool
     standardize: bool
+    outputs: int = 1
+
+    @property
+    def residual_loss(self) -> Loss:
+        """The loss, where it is one of f − y: of a regression."""
+        if not isinstance(self.loss, Loss):
+            raise TypeError(f"The {self.loss.name} loss is not one of residuals.")
+        return self.loss
 
     def units(self, rows: Rows, turn: Array | None = None) -> Units:
         """Return the coordinates in which the program of these rows is written."""
         plain = Units.of(*rows) if self.standardize else Units.none(rows.X.shape[1])
+        if self.outputs > 1:
+            plain = replace(plain, y_center=0.0, y_scale=1.0)
         return replace(plain, turn=turn)
 
     def problem(self, rows: Rows, units: Units, lam: float) -> Problem:
@@ -60,8 +73,9 @@ class Recipe:
             shape=self.shape,
             monotone=self.monotone,
             linear=self.linear,
+            outputs=self.outputs,
         )
 
-    def mean_loss(self, residual: Array, weight: Array) -> float:
-        """Weighted mean loss of residuals prediction − y."""
-        return float(weight / weight.sum() @ self.loss.value(residual))
+    def mean_loss(self, prediction: Array, rows: Rows, unit: float = 1.0) -> float:
+        """Weighted mean loss of predictions, scores (m, n) or values (n,), with targets in so many units."""
+        return float(rows.weight / rows.weight.sum() @ self.loss.at(prediction / unit, rows.y / unit))

@@ -15,11 +15,13 @@ from dataclasses import replace
 import numpy as np
 
 from pldc.function.max_affine import Array, IntArray
+from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 
 ROUNDING = 64 * np.finfo(np.float64).eps
 PROJECTIONS = 30
 BLOCK = 1 << 20  # numbers in a block of rows × points
+FACTORS = (1.0, 0.99, 1.01, 0.95, 1.05, 0.9, 1.1)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # an absurdly large iterate overflows; its candidates are not chosen
@@ -162,6 +164,8 @@ def rescale(problem: Problem, solution: Solution) -> Solution:
     Reweighted least squares of y on the fit (exact in one step for squared loss); only what lowers the objective is
     kept.
     """
+    if not isinstance(problem.loss, Loss):
+        return rescale_scores(problem, solution)
     fit = problem.fit(solution.values, solution.linear)[problem.node]
     size = problem.lam * problem.penalty.value(solution.slopes)
     w, loss, y = problem.weight, problem.loss, problem.y
@@ -185,3 +189,15 @@ def rescale(problem: Problem, solution: Solution) -> Solution:
     values = t * solution.values
     values[0] += problem.signs[0] * b
     return replace(solution, values=values, slopes=t * solution.slopes, linear=t * solution.linear)
+
+
+def rescale_scores(problem: Problem, solution: Solution) -> Solution:
+    """Shift scores that vary nowhere to the best constants, and multiply others by the best of a few factors."""
+    if not solution.slopes.any():
+        values = solution.values.copy()
+        values[:: len(problem.signs) // problem.outputs] = problem.signs[0] * np.atleast_2d(problem.null_fit).T
+        return replace(solution, values=values)
+    fit = problem.fit(solution.values, solution.linear)
+    size = problem.lam * problem.penalty.value(solution.slopes)
+    t = min(FACTORS, key=lambda factor: problem.risk(factor * fit) + factor * size)
+    return solution if t == 1.0 else replace(solution, values=t * solution.values, slopes=t * solution.slopes)

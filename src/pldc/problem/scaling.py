@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pldc.function.max_affine import Array
+from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 
 LARGEST = 1e300
@@ -34,7 +35,7 @@ class Scaling:
         slope = self.y_size / self.size
         linear = slope * solution.linear
         values = self.y_size * solution.values
-        values[0] += problem.signs[0] * (self.y_shift - float(linear @ self.shift))
+        values[0] += problem.signs[0] * (self.y_shift - float(np.sum(linear @ self.shift)))
         # ω, and with it every flow, is a derivative of the loss: it scales like loss / y.
         unit = self.y_size ** (degree(problem) - 1)
         multipliers = None if solution.multipliers is None else [unit * mu for mu in solution.multipliers]
@@ -44,7 +45,7 @@ class Scaling:
         """Return the solution in scaled numbers that corresponds to one of the original `problem`."""
         slope = self.y_size / self.size
         values = solution.values.copy()
-        values[0] -= problem.signs[0] * (self.y_shift - float(solution.linear @ self.shift))
+        values[0] -= problem.signs[0] * (self.y_shift - float(np.sum(solution.linear @ self.shift)))
         unit = self.y_size ** (degree(problem) - 1)
         multipliers = None if solution.multipliers is None else [mu / unit for mu in solution.multipliers]
         return replace(
@@ -60,8 +61,11 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     """Return `problem` in numbers of order one, and the scaling that undoes it."""
     X, y, loss = problem.X, problem.y, problem.loss
     shift = _middle(X)
-    y_shift = float(_middle(y[:, None])[0])
     size = _size(X - shift)
+    if not isinstance(loss, Loss):  # scores have a scale of their own
+        lam = float(np.clip(problem.lam / size, 1.0 / LARGEST, LARGEST))
+        return replace(problem, X=(X - shift) / size, lam=lam), Scaling(shift, size, 0.0, 1.0)
+    y_shift = float(_middle(y[:, None])[0])
     y_size = _size(y - y_shift)
     power = degree(problem)
     lam = (problem.lam / size) * y_size ** (1 - power)
@@ -78,7 +82,7 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
 
 def degree(problem: Problem) -> int:
     """Degree of the loss in y: 2 with a quadratic part, else 1."""
-    return 2 if problem.loss.softness > 0 else 1
+    return 2 if isinstance(problem.loss, Loss) and problem.loss.softness > 0 else 1
 
 
 def _middle(a: Array) -> Array:

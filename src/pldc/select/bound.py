@@ -141,15 +141,15 @@ def bound_of_fit(
         raise ValueError(f"M={M:g} is no bound: the fit itself is {away:g} away from the mean of y.")
     size = units.y_scale if recipe.standardize else 1.0
     found = bound(
-        recipe.loss,
-        empirical=recipe.mean_loss((fit - rows.y) / size, rows.weight),
+        recipe.residual_loss,
+        empirical=recipe.mean_loss(fit, rows, size),
         seminorm=function.compose(np.diag(units.scale), units.center).seminorm_bound("joint") / size,
         discrepancy=discrepancy,
         n=len(rows.y),
         M=M / size,
         delta=delta,
     )
-    unit = size ** (2 if recipe.loss.softness > 0 else 1)
+    unit = size ** (2 if recipe.residual_loss.softness > 0 else 1)
     return replace(
         found,
         empirical=unit * found.empirical,

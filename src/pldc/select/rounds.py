@@ -23,8 +23,8 @@ class FittedRound:
 
     Attributes
     ----------
-    function : PLDC
-        In the units of the data.
+    functions : list of PLDC
+        In the units of the data: one, or the score of each class.
     lam : float
     penalty : {"componentwise", "joint"}
     certificate : Certificate
@@ -38,7 +38,7 @@ class FittedRound:
         How the solve ended.
     """
 
-    function: PLDC
+    functions: list[PLDC]
     lam: float
     penalty: str
     certificate: Certificate = field(repr=False)
@@ -48,6 +48,12 @@ class FittedRound:
     solver: str
     iterations: int
     status: str
+
+    @property
+    def function(self) -> PLDC:
+        """The function of a regression."""
+        (one,) = self.functions
+        return one
 
 
 def solve_round(
@@ -70,7 +76,7 @@ def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> 
     certificate = certify(problem, solution)
     feasible = certificate.solution
     return FittedRound(
-        function=units.restore(problem.function(feasible).drop_dominated()),
+        functions=[units.restore(f.drop_dominated()) for f in problem.functions(feasible)],
         lam=problem.lam,
         penalty=problem.penalty.name,
         certificate=replace(certificate, solution=replace(feasible, multipliers=None, history=[])),

@@ -51,13 +51,13 @@ class Step(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """A rough fit at one λ: the function, its values at the rows left out, its gradients' outer product, seconds.
+    """A rough fit at one λ: its functions, their values at the rows left out, outer product of gradients, seconds.
 
-    `solution` are its values, slopes (in standardised features, whatever the turn) and flows: where another begins;
-    `seminorm` is its penalty.
+    There is one function, or the score of each class. `solution` are values, slopes (in standardised features, whatever
+    the turn) and flows: where another begins; `seminorm` is the penalty.
     """
 
-    function: PLDC
+    functions: list[PLDC]
     prediction: Array
     outer: Array
     seconds: float
@@ -79,7 +79,7 @@ class Round:
         Score on the rows left out (higher is better), and time of the fit.
     predictions : list of arrays
         For each fold, the values of its fit at `lam` at the rows left out.
-    functions : list of PLDC
+    functions : list of lists of PLDC
         The fit of each fold at `lam`.
     turn : array or None
         Coordinates of the round, learned from all rows.
@@ -91,7 +91,7 @@ class Round:
     scores: Array
     seconds: Array
     predictions: list[Array]
-    functions: list[PLDC]
+    functions: list[list[PLDC]]
     turn: Array | None
     recipe: Recipe
 
@@ -138,19 +138,29 @@ def fit_path(
     out = []
     began = time.perf_counter()
     for solution in coarse_path(problem, lams, counts, start, threads=1):
-        f = problem.function(solution)
-        outer = outer_product(f.gradient(problem.X) @ A.T, problem.node_weight)
-        function = units.restore(f)
+        fitted = problem.functions(solution)
+        outer = sum(outer_product(f.gradient(problem.X) @ A.T, problem.node_weight) for f in fitted)
+        functions = [units.restore(f) for f in fitted]
+        prediction = np.clip(np.array([f(left_out) for f in functions]), *limits)
+        seminorm = problem.penalty.value(solution.slopes)
         now = time.perf_counter()
-        prediction, seminorm = np.clip(function(left_out), *limits), problem.penalty.value(solution.slopes)
-        out.append(Fit(function, prediction, outer, now - began, turned(solution, A), seminorm))
+        out.append(
+            Fit(
+                functions,
+                prediction if recipe.outputs > 1 else prediction[0],
+                np.asarray(outer),
+                now - began,
+                turned(solution, A),
+                seminorm,
+            )
+        )
         began = now
     return out
 
 
 def turned(solution: Solution, A: Array) -> Solution:
     """Return the solution for points x whose old coordinates are x @ A: values and flows are the same."""
-    return replace(solution, slopes=solution.slopes @ A.T, linear=A @ solution.linear)
+    return replace(solution, slopes=solution.slopes @ A.T, linear=solution.linear @ A.T)
 
 
 def learned_turn(recipe: Recipe, rows: Rows, outer: Array, stretched: bool = False) -> Array | None:
@@ -244,7 +254,7 @@ class Search:
     def cross_fit(self, chosen: Sequence[int]) -> CrossFit:
         """Return the folds' fits, the mean of the chosen rounds, with their residuals where they did not look."""
         return CrossFit(
-            functions=[PLDCSum.mean([self.rounds[r].functions[k] for r in chosen]) for k in range(len(self.splits))],
+            functions=[PLDCSum.mean([self.rounds[r].functions[k][0] for r in chosen]) for k in range(len(self.splits))],
             residuals=[np.abs(test.y - v) for test, v in zip(self.test, self.left_out(chosen), strict=True)],
             weights=[test.weight for test in self.test],
             limits=[self._limits(train) for train in self.train],
@@ -303,7 +313,7 @@ class Search:
                 scores=scores,
                 seconds=np.array([[fit.seconds for fit in fold] for fold in fits]),
                 predictions=[fold[best].prediction for fold in fits],
-                functions=[fold[best].function for fold in fits],
+                functions=[fold[best].functions for fold in fits],
                 turn=self.turn,
                 recipe=recipe,
             )

@@ -14,7 +14,9 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.sparse import csr_array
 
-from pldc.problem.certificate import split
+from pldc.function.max_affine import Array
+from pldc.problem.certificate import observed_dual, split
+from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import keep_sign
 from pldc.solve.least_squares import EqualWeights, InverseDistance, Rows
@@ -27,6 +29,7 @@ RHO = 16.0  # penalty parameter of the rows, in units of λ / (n L)
 STIFFNESS = 0.1  # that of the slopes, relative to the rows' own pull on them
 RESETS = (10, 30, 80, 200, 500)  # iterations after which the penalty parameter follows the seminorm reached
 RESIDUAL = 0.3  # expected size of a residual, in scaled numbers: sets the penalty parameter of the loss
+SCORES = {"hinge": 2.0, "log": 8.0}  # the same for scores
 WEIGHTED = 3000  # points up to which rows are weighted: it needs four n × n arrays
 FIRST_CHECK, SPACING = 50, 1.25  # certify after so many iterations, then whenever they have grown by this factor
 
@@ -122,53 +125,65 @@ class Admm:
             self.unit = max(2.0 * float((X**2).sum()) / n, np.finfo(float).tiny)  # mean squared distance
             self.rows = EqualWeights(X, STIFFNESS * n / d * self.unit)
         self.sweep = Sweep(X, P, workers, dtype) if device is None else TorchSweep(X, P, workers, dtype, device)
-        self.squared = not np.isfinite(problem.loss.up)
-        self.tau = problem.weight / (problem.loss.softness if self.squared else RESIDUAL)
+        loss = problem.loss
+        self.squared = isinstance(loss, Loss) and not np.isfinite(loss.up)
+        self.tau = problem.weight / self._residual()
         self.iterations = 0
         self.size = 2.0 * np.sqrt(d)
-        self.c, self.c_dual = np.zeros(d), np.zeros(d)
+        several = () if problem.outputs == 1 else (problem.outputs,)
+        self.c, self.c_dual = np.zeros((*several, d)), np.zeros(d)
         self.q_dual = np.zeros((P, n, d))
-        self.e_dual = np.zeros(len(problem.y))
+        self.e_dual = np.zeros((*several, len(problem.y)))
         if start is None:
             # A paraboloid in each part: strictly convex, so that few rows have a multiplier at first.
-            steep = float(np.std(problem.y)) / max(float(np.abs(X).sum(axis=1).mean()), np.finfo(float).tiny)
+            steep = problem.spread / max(float(np.abs(X).sum(axis=1).mean()), np.finfo(float).tiny)
             self.phi, self.g = np.tile(0.5 * steep * (X**2).sum(axis=1), (P, 1)), np.tile(steep * X, (P, 1, 1))
             self.q = np.zeros((P, n, d))
-            self.e = np.full(len(problem.y), problem.null_fit)
+            self.e = np.multiply.outer(problem.null_fit, np.ones(len(problem.y)))
             self._set_rho()
             self.sweep.Phi, self.sweep.G = self.phi, self.g
         else:
             self._warm(start)
         self.c_copy = self.c
 
+    def _residual(self) -> float:
+        """Return what sets the penalty parameter of the loss: a residual for each unit of its derivative."""
+        loss = self.problem.loss
+        if not isinstance(loss, Loss):
+            return SCORES[loss.name]
+        return loss.softness if self.squared else RESIDUAL
+
     def _warm(self, start: Solution) -> None:
         """Start where another problem on the same points ended: its multipliers are those of all copies, too."""
         problem = self.problem
         self.c = start.linear
         self.phi, self.g = start.values.copy(), start.slopes
-        self.phi[0] += problem.signs[0] * float(problem.X.mean(axis=0) @ start.linear)
+        self.phi[0] += problem.signs[0] * float(np.sum(start.linear @ problem.X.mean(axis=0)))
         self.q = self.g
         self.size = problem.penalty.value(self.q) or self.size
         self._set_rho()
         self.sweep.Phi, self.sweep.G = self.phi, self.g
-        residual = problem.fit(start.values, start.linear)[problem.node] - problem.y
-        self.e = problem.y + residual
-        omega = np.zeros(len(self.X))  # the derivative of the loss, which every flow has as its divergence
+        self.e = problem.fit(start.values, start.linear)[..., problem.node]
+        div = np.zeros(self.phi.shape)  # the derivative of the loss, which every flow has as its divergence
         for p, mu in enumerate(start.multipliers or []):
             flow = csr_array(mu)
             flow.sum_duplicates()
-            omega += problem.signs[p] * np.asarray(flow.sum(axis=0) - flow.sum(axis=1)) / len(problem.signs)
+            div[p] = np.asarray(flow.sum(axis=0) - flow.sum(axis=1))
             self.q_dual[p] = (np.asarray(flow.sum(axis=1))[:, None] * self.X - flow @ self.X) / self.sigma
             flow.data = -np.maximum(flow.data, 0.0)
             self.sweep.restart(p, self.rows.weigh(flow, inverse=True) / self.rho)
-        self.e_dual = split(problem, omega) / self.tau
+        omega = problem.by_output(div) * (problem.outputs / len(problem.signs))
+        if isinstance(problem.loss, Loss):
+            self.e_dual = split(problem, omega) / self.tau
+        else:
+            self.e_dual = problem.weight * observed_dual(problem, problem.loss, omega) / self.tau
         if problem.linear:
             self.c_dual = np.where(problem.monotone == 0, 0.0, -(omega @ self.X) / (self.rho * self.c_weight + 1e-300))
 
     def _set_rho(self) -> None:
         """Set the penalty parameter for the seminorm reached, and factor what depends on it."""
         problem, n = self.problem, len(self.X)
-        P = len(problem.signs)
+        P = len(problem.signs) // problem.outputs
         self.rho = RHO * problem.lam / (n * self.size * self.unit)
         self.sigma = self.rho * self.rows.stiffness
         self.T = problem.at_nodes(self.tau) / self.rho
@@ -182,7 +197,7 @@ class Admm:
 
     def step(self) -> None:
         """One iteration."""
-        problem, signs = self.problem, self.problem.signs
+        problem = self.problem
         self._least_squares()
         self.sweep.advance(self.phi, self.g, RELAX)
 
@@ -191,9 +206,9 @@ class Admm:
         self.q = problem.penalty.prox(keep_sign(mixed, problem.slope_sign), problem.lam / self.sigma, near)
         self.q_dual = mixed - self.q
         if not self.squared:
-            fit = (signs @ self.phi + self.X @ self.c)[problem.node]
+            fit = (problem.by_output(self.phi) + self.c @ self.X.T)[..., problem.node]
             mixed = RELAX * fit + (1.0 - RELAX) * self.e + self.e_dual
-            self.e = problem.y + problem.loss.prox(mixed - problem.y, problem.weight / self.tau)
+            self.e = self._prox(mixed, problem.weight / self.tau)
             self.e_dual = mixed - self.e
         if problem.linear:
             mixed = RELAX * self.c + (1.0 - RELAX) * self.c_copy + self.c_dual
@@ -203,24 +218,33 @@ class Admm:
         if self.iterations in RESETS:
             self._follow_seminorm()
 
+    def _prox(self, v: Array, step: Array) -> Array:
+        """Copies of the fit at the observations that lower the loss."""
+        problem = self.problem
+        if isinstance(problem.loss, Loss):
+            return problem.y + problem.loss.prox(v - problem.y, step)
+        return problem.loss.prox(v, problem.y, step)
+
     def _least_squares(self) -> None:
         """Block one, as a change from (Φ, G): the targets of all rows are sparse then."""
-        problem, rows, signs = self.problem, self.rows, self.problem.signs
-        P, Phi, G = len(signs), self.sweep.Phi, self.sweep.G
+        problem, rows = self.problem, self.rows
+        P, Phi, G = len(problem.signs), self.sweep.Phi, self.sweep.G
+        each = P // problem.outputs
         target = problem.y if self.squared else self.e - self.e_dual
-        t = problem.at_nodes(self.tau * target) / self.rho / self.T - signs @ Phi
+        t = problem.at_nodes(self.tau * target) / self.rho / self.T - problem.by_output(Phi)
         T = [rows.weigh(self.sweep.targets(p)) for p in range(P)]
         theta = np.array([rows.theta(T[p], self.q[p] - self.q_dual[p] - G[p]) for p in range(P)])
         h = rows.rhs(T, theta)
-        fit = self.solve_fit(signs @ h / P + self.T * t)
+        fit = self.solve_fit((problem.by_output(h) / each + self.T * t).T).T
         if problem.linear:
             pull = self.X.T @ (self.T * (t - fit)) + self.c_weight * (self.c_copy - self.c_dual)
             self.c = self.c_inverse @ pull
             fit = fit - self.solve_fit(self.T * (self.X @ self.c))
         if self.solve_part is None:
-            change = signs[:, None] * fit
+            change = problem.to_parts(fit)
         else:  # the loss sees only the difference of the parts: their sum has a system of its own
-            change = 0.5 * (self.solve_part(h.sum(axis=0)) + signs[:, None] * fit)
+            total = self.solve_part(h.reshape(problem.outputs, each, -1).sum(axis=1).T).T
+            change = 0.5 * (np.repeat(total, each, axis=0) + problem.to_parts(fit))
         self.phi = Phi + change
         self.g = G + rows.slopes(change, theta)
 
@@ -247,6 +271,6 @@ class Admm:
         """Return the iterate, with its multipliers."""
         problem = self.problem
         values = self.phi.copy()
-        values[0] -= problem.signs[0] * float(problem.X.mean(axis=0) @ self.c)
+        values[0] -= problem.signs[0] * float(np.sum(self.c @ problem.X.mean(axis=0)))
         flows = [self.rho * self.rows.weigh(self.sweep.multipliers(p)) for p in range(len(values))]
         return Solution(values=values, slopes=self.q, linear=self.c, multipliers=flows)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pldc.problem.class_losses import LogLoss
 from pldc.problem.program import Problem
 from pldc.solve.admm import WEIGHTED, AdmmSolver
 from pldc.solve.exact import ALL_PAIRS, ExactSolver
 
 SOLVERS = ("auto", "exact", "admm")
 LARGEST_EXACT = 3000  # points up to which "auto" takes the accurate engine
+MOST_SCORES = 1500  # classes × points up to which it does so
 SLOTS = 120  # rows that the fullest point holds in a part: 40 to 60 in most solves, more where points cluster
 
 
@@ -32,9 +34,12 @@ def make_solver(
         raise ValueError(f"solver must be one of {SOLVERS}, got {name!r}.")
     if device is not None and name == "exact":
         raise ValueError("device is for solver='admm' (or 'auto'): the exact solver runs on the processor.")
-    n = len(problem.X)
+    n, smooth = len(problem.X), isinstance(problem.loss, LogLoss)
+    if smooth and name == "exact":
+        raise ValueError("The log loss has no form that solver='exact' can use: take solver='admm' or 'auto'.")
     if name == "auto":
-        name = "exact" if n <= LARGEST_EXACT and _fits(memory("exact", problem)) else "admm"
+        most = LARGEST_EXACT if problem.outputs == 1 else MOST_SCORES // problem.outputs
+        name = "exact" if not smooth and n <= most and _fits(memory("exact", problem)) else "admm"
     if not _fits(memory(name, problem)):
         remedy = "Use fewer rows" if name == "admm" else "Use solver='admm', which needs far less, or fewer rows"
         raise MemoryError(
@@ -48,15 +53,17 @@ def make_solver(
 
 def memory(name: str, problem: Problem) -> float:
     """Estimate the bytes that an engine will need at its peak."""
-    P, (n, d) = len(problem.signs), problem.X.shape
+    m, (n, d) = problem.outputs, problem.X.shape
+    P = len(problem.signs) // m
     q = d if problem.penalty.name == "componentwise" else 1
     if name == "admm":
         dense = 8 * n * n if n <= WEIGHTED else n * n / 4  # the latter: sparse multipliers, many at the start
         return 8.0 * (dense + 4 * n * d * d)
+    scores = 0.0 if m == 1 else 3.0 * (m * n) ** 2
     if n <= ALL_PAIRS:
-        return 8.0 * n * P * d * (P * n + q) * 3
+        return 8.0 * (m * n * P * d * (P * n + q) * 3 + scores)
     C = P * SLOTS + q
-    return 8.0 * (5 * (P * n + q) ** 2 + 2 * P * n * n / 8 + n * (C * C + 4 * P * d * C))
+    return 8.0 * (m * (5 * (P * n + q) ** 2 + 2 * P * n * n / 8 + n * (C * C + 4 * P * d * C)) + scores)
 
 
 def _size(size: float) -> str:

@@ -60,7 +60,7 @@ class ExactSolver:
         run = Run(problem, self.tol, self.max_iter, monitor)
         hint = None if start is None else run.scaling.reduce(problem, start)
         with Workers(self.threads) as workers, run.interruptible():
-            for radius in RADII:
+            for radius in RADII if problem.outputs == 1 else (0.0,):
                 if run.status not in ("running", "stalled"):
                     break
                 rep = clusters(run.problem, radius)
@@ -131,4 +131,5 @@ def rough(target: Problem, workers: Workers) -> Solution:
         P, (n, d) = len(target.signs), target.X.shape
         values, slopes = 0.5 * (target.X**2).sum(axis=1), target.X
         nothing = [csr_array((n, n)) for _ in range(P)]
-        return Solution(np.tile(values, (P, 1)), np.tile(slopes, (P, 1, 1)), np.zeros(d), nothing)
+        linear = np.zeros(d) if target.outputs == 1 else np.zeros((target.outputs, d))
+        return Solution(np.tile(values, (P, 1)), np.tile(slopes, (P, 1, 1)), linear, nothing)

@@ -18,9 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pldc.function.max_affine import Array
+from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
+from pldc.solve.coupled import CoupledNewton
 from pldc.solve.newton import Newton, Variables
 from pldc.solve.pairs import AllPairs, WorkingSet
+from pldc.solve.residuals import Residuals, residuals_of
 from pldc.solve.workers import Workers
 from pldc.solve.working_set import violated
 
@@ -55,7 +58,9 @@ class InteriorPoint:
 
     def __init__(self, problem: Problem, workers: Workers, pairs: AllPairs | WorkingSet):
         self.problem, self.workers, self.pairs = problem, workers, pairs
-        self.boxed = bool(np.isfinite(problem.loss.up))
+        self.residuals = residuals_of(problem)
+        self.loss = self.residuals.loss
+        self.boxed = bool(np.isfinite(self.loss.up))
         self._start()
 
     def solution(self) -> Solution:
@@ -69,7 +74,7 @@ class InteriorPoint:
         X, sign = problem.X, problem.slope_sign
         width = np.ptp(X, axis=0)
         spread = max(float(np.abs(X - X.mean(axis=0)).sum(axis=1).mean()), 1e-12)
-        steepness = max(float(np.std(problem.y)), 1e-12) / spread
+        steepness = max(problem.spread, 1e-12) / spread
         corner = np.where(sign > 0, X.min(axis=0) - 0.1 * width, X.max(axis=0) + 0.1 * width)
         z = np.where(sign == 0, X.mean(axis=0), corner)
         phi = 0.5 * steepness * ((X - z) ** 2).sum(axis=2)
@@ -83,17 +88,23 @@ class InteriorPoint:
         gm = np.where(self.free_minus, np.maximum(-slope, 0.0) + margin, 0.0)
         # A signed slope has no opposite side to balance the margin: the values tilt with it.
         phi += np.einsum("pjk,jk->pj", np.where(sign == 0, 0.0, sign * margin) * np.ones_like(slope), X)
-        c = 0.1 * steepness * problem.monotone * problem.linear
+        c = (0.1 * steepness * problem.monotone * problem.linear).astype(np.float64)
+        if problem.outputs > 1:
+            c = np.zeros((problem.outputs, len(c)))
         rows = problem.penalty.rows(gp + gm)
         L = 1.1 * rows.max(axis=0) + 1e-3 * steepness
         fit = problem.fit(phi, c)
-        phi[0] += problem.signs[0] * float(problem.weight @ (problem.y - fit[problem.node]))
-        self.x = Variables(phi, gp, gm, L, c.astype(np.float64))
+        if isinstance(problem.loss, Loss):
+            phi[0] += problem.signs[0] * float(problem.weight @ (problem.y - fit[problem.node]))
+        else:
+            each = len(phi) // problem.outputs
+            phi[::each] += problem.signs[0] * (problem.null_fit - fit.mean(axis=1))[:, None]
+        self.x = Variables(phi, gp, gm, L, c)
 
         S = self.pairs(phi, gp - gm)
         held = self.pairs.mask > 0
         S = np.where(held, np.maximum(S, 1e-6 * float(np.median(S[held])) if held.any() else 1.0), 1.0)
-        self.c_sign = (problem.monotone * problem.linear).astype(np.float64)
+        self.c_sign = (problem.monotone * problem.linear).astype(np.float64) * np.ones_like(c)
         s = [
             S,
             np.where(self.free_plus, gp, 1.0),
@@ -111,10 +122,10 @@ class InteriorPoint:
         mu = problem.lam * s[NORM].shape[1] / float((1.0 / s[NORM]).sum())
         mu = max(mu, 10.0 * problem.null_risk / sum(float(mask.sum()) for mask in self.mask))
         z_list = [mask * mu / slack for mask, slack in zip(self.mask, s, strict=True)]
-        self.omega = np.zeros(len(problem.y))
+        self.omega = np.zeros(len(self.residuals.weight))
         if self.boxed:
-            r = problem.fit(phi, c)[problem.node] - problem.y
-            self.omega, room_up, room_down = _centred_loss(problem, r, mu)
+            r = self.residuals(problem.fit(phi, c))
+            self.omega, room_up, room_down = _centred_loss(self.residuals, r, mu)
             s += [mu / room_up, mu / room_down]
             z_list += [room_up, room_down]
             self.mask += [np.ones_like(r), np.ones_like(r)]
@@ -166,7 +177,7 @@ class InteriorPoint:
         self.omega = self.omega + b * direction.omega
         return True
 
-    def _search(self, newton: Newton) -> tuple[Direction, tuple[float, float]]:
+    def _search(self, newton: Newton | CoupledNewton) -> tuple[Direction, tuple[float, float]]:
         """Predict, correct, and correct again while that lengthens the step."""
         products = [s * z for s, z in zip(self.s, self.z, strict=True)]
         predictor = self._direction(newton, [-product for product in products])
@@ -213,26 +224,27 @@ class InteriorPoint:
         problem, x = self.problem, self.x
         self.r_pair = (self.pairs(x.phi, x.gp - x.gm) - self.s[PAIR]) * self.pairs.mask
         self.r_norm = x.L - problem.penalty.rows(x.gp + x.gm) - self.s[NORM]
-        residual = problem.fit(x.phi, x.c)[problem.node] - problem.y
+        residual, weight = self.residuals(problem.fit(x.phi, x.c)), self.residuals.weight
         if self.boxed:
-            self.r_loss = residual - problem.loss.softness * self.omega / problem.weight - self.s[OVER] + self.s[UNDER]
+            self.r_loss = residual - self.loss.softness * self.omega / weight - self.s[OVER] + self.s[UNDER]
         else:
-            self.omega = residual * problem.weight / problem.loss.softness
+            self.omega = residual * weight / self.loss.softness
             self.r_loss = np.zeros_like(residual)
-        omega = problem.at_nodes(self.omega)
+        omega = self.residuals.adjoint(self.omega)
         phi, g = self.pairs.adjoint(self.z[PAIR])
         nu = self.z[NORM]
+        bounds = self._of_slopes(nu)
         self.r_dual = Variables(
-            problem.signs[:, None] * omega - phi,
-            self.free_plus * (nu - g - self.z[PLUS]),
-            self.free_minus * (nu + g - self.z[MINUS]),
+            problem.to_parts(omega) - phi,
+            self.free_plus * (bounds - g - self.z[PLUS]),
+            self.free_minus * (bounds + g - self.z[MINUS]),
             problem.lam - nu.sum(axis=0),
-            (problem.X.T @ omega - self.c_sign * self.z[SIGN]) * problem.linear,
+            (omega @ problem.X - self.c_sign * self.z[SIGN]) * problem.linear,
         )
 
-    def _newton(self) -> Newton:
+    def _newton(self) -> Newton | CoupledNewton:
         problem, s, z = self.problem, self.s, self.z
-        softness = problem.loss.softness / problem.weight
+        softness = self.loss.softness / self.residuals.weight
         if self.boxed:
             self.psi = 1.0 / (softness + s[OVER] / z[OVER] + s[UNDER] / z[UNDER])
         else:
@@ -243,19 +255,19 @@ class InteriorPoint:
             np.where(free, s[k] / np.where(free, z[k], 1.0), 0.0)
             for k, free in ((PLUS, self.free_plus), (MINUS, self.free_minus))
         ]
-        return Newton(
-            problem,
-            self.pairs,
-            self.workers,
-            self.theta,
-            self.gamma,
-            inverse[0],
-            inverse[1],
-            problem.at_nodes(self.psi),
-            z[SIGN] / s[SIGN],
-        )
+        curvature = self.residuals.curvature(self.psi)
+        weights = (problem, self.pairs, self.workers, self.theta, self.gamma, inverse[0], inverse[1], curvature)
+        return Newton(*weights, z[SIGN] / s[SIGN]) if problem.outputs == 1 else CoupledNewton(*weights)
 
-    def _direction(self, newton: Newton, target: list[Array]) -> Direction:
+    def _of_slopes(self, norm: Array) -> Array:
+        """Give a quantity of the norm rows (n, q) to every slope that counts towards them: (P, n, d) or alike."""
+        m = self.problem.outputs
+        if m == 1:
+            return norm
+        each = len(self.problem.signs) // m
+        return np.repeat(np.stack(np.split(norm, m, axis=1)), each, axis=0)
+
+    def _direction(self, newton: Newton | CoupledNewton, target: list[Array]) -> Direction:
         """Solve the linearised conditions for a wanted change `target` of every product s·z."""
         problem, s, z, r = self.problem, self.s, self.z, self.r_dual
         pull = [k / slack for k, slack in zip(target[:OVER], s[:OVER], strict=True)]
@@ -265,14 +277,15 @@ class InteriorPoint:
         shift = self.r_loss
         if self.boxed:
             shift = shift - target[OVER] / z[OVER] + target[UNDER] / z[UNDER]
-        force = problem.at_nodes(self.psi * shift)
+        force = self.residuals.adjoint(self.psi * shift)
+        each = self._of_slopes(norm)
         dx = newton.solve(
             Variables(
-                phi - r.phi - problem.signs[:, None] * force,
-                self.free_plus * (pull[PLUS] - r.gp + g - norm),
-                self.free_minus * (pull[MINUS] - r.gm - g - norm),
+                phi - r.phi - problem.to_parts(force),
+                self.free_plus * (pull[PLUS] - r.gp + g - each),
+                self.free_minus * (pull[MINUS] - r.gm - g - each),
                 norm.sum(axis=0) - r.L,
-                (self.c_sign * pull[SIGN] - r.c - problem.X.T @ force) * problem.linear,
+                (self.c_sign * pull[SIGN] - r.c - force @ problem.X) * problem.linear,
             )
         )
         ds = [
@@ -283,11 +296,12 @@ class InteriorPoint:
             self.c_sign * dx.c,
         ]
         dz = [p - w / v * u for p, w, v, u in zip(pull, z, s, ds, strict=False)]
-        domega = self.psi * (problem.fit(dx.phi, dx.c)[problem.node] + shift)
+        domega = self.psi * (self.residuals.change(problem.fit(dx.phi, dx.c)) + shift)
         if self.boxed:
             # ψ may be huge and the change in fit tiny: take the change of ω at a point from the flows instead.
-            flow = (problem.signs @ (self.pairs.adjoint(dz[PAIR])[0] - r.phi)) / len(problem.signs)
-            domega += self.psi * ((flow - problem.at_nodes(domega)) / newton.psi)[problem.node]
+            parts = len(problem.signs) // problem.outputs
+            flow = problem.by_output(self.pairs.adjoint(dz[PAIR])[0] - r.phi) / parts
+            domega = self.residuals.corrected(domega, self.psi, flow)
             dz += [-domega, domega]
             ds += [
                 (k - slack * u) / w for k, slack, u, w in zip(target[OVER:], s[OVER:], dz[OVER:], z[OVER:], strict=True)
@@ -298,12 +312,12 @@ class InteriorPoint:
         """Longest steps that keep slacks and multipliers positive; equal where the loss is curved."""
         a = min(_longest(s, ds) for s, ds in zip(self.s, direction.s, strict=True))
         b = min(_longest(z, dz) for z, dz in zip(self.z, direction.z, strict=True))
-        return (min(a, b),) * 2 if self.problem.loss.softness > 0 else (a, b)
+        return (min(a, b),) * 2 if self.loss.softness > 0 else (a, b)
 
 
-def _centred_loss(problem: Problem, r: Array, mu: float) -> tuple[Array, Array, Array]:
+def _centred_loss(residuals: Residuals, r: Array, mu: float) -> tuple[Array, Array, Array]:
     """Solve r = ε ω / w + μ / (w·up − ω) − μ / (ω + w·down) for ω by bisection; return ω and the room on both sides."""
-    w, loss = problem.weight, problem.loss
+    w, loss = residuals.weight, residuals.loss
     low, high = np.zeros_like(w), np.ones_like(w)  # share of the box below ω
     width = w * (loss.up + loss.down)
     for _ in range(60):

@@ -114,13 +114,13 @@ class EqualWeights(Rows):
         M = share * self.M
         if gauge:
             M[0, 0] -= 1.0  # 11' fixes the constant, which H leaves free
-        inverse = 1.0 / (share * (2.0 * n - n**2 * self.kappa) + extra)
+        inverse: Array = 1.0 / (share * (2.0 * n - n**2 * self.kappa) + extra)
         core = np.linalg.solve(np.eye(len(M)) - M @ (self.U.T @ (inverse[:, None] * self.U)), M)
 
         def solve(b: Array) -> Array:
-            x = inverse * b
-            x += inverse * (self.U @ (core @ (self.U.T @ x)))
-            return x
+            x = (inverse * b.T).T  # b may have several columns
+            x += (inverse * (self.U @ (core @ (self.U.T @ x))).T).T
+            return np.asarray(x)
 
         return solve
 

@@ -24,7 +24,9 @@ symmetric matrix over (φ, L, c), of size P·n + q + d whatever the number of pa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -65,6 +67,15 @@ class Variables:
         return self.phi, self.gp, self.gm, self.L, self.c
 
 
+class Forward(NamedTuple):
+    """A right-hand side without slopes, (φ, L, c), and what `Newton.backward` needs to find them."""
+
+    rhs: tuple[Array, Array, Array]
+    white: Array
+    R1: Array
+    mean: Array
+
+
 class Newton:
     """The system at given weights: `solve` inverts it, `apply` multiplies by it."""
 
@@ -77,7 +88,7 @@ class Newton:
         gamma: Array,
         p_plus: Array,
         p_minus: Array,
-        psi: Array,
+        psi: Array | None,
         c_weight: Array,
     ):
         self.problem, self.pairs = problem, pairs
@@ -85,7 +96,12 @@ class Newton:
         self.p_plus, self.p_minus = p_plus, p_minus
         self.psi, self.c_weight = psi, c_weight
         self._eliminate_slopes(workers)
-        self._factor(pairs.reduced(self.W, theta, workers))
+        self.H, self.size = self._dense(pairs.reduced(self.W, theta, workers))
+        if psi is not None:
+            at = np.arange(len(psi))
+            self.H[at, at] += psi
+            self.factor, self.scaling = regularised_cholesky(self.H, self.size)
+            del self.H
 
     def _eliminate_slopes(self, workers: Workers) -> None:
         """Eliminate u at every point, blocks of points on threads."""
@@ -132,10 +148,11 @@ class Newton:
             np.matmul(head, Q[p].transpose(0, 2, 1), out=W[:, :, p * m : (p + 1) * m])
         W[:, :, P * m :] = (root_kappa * self.Q_norm[J]).transpose(0, 2, 1)
 
-    def _factor(self, reduced: Array) -> None:
-        """Factor the dense matrix in the variables (f, φ_2 …, L, c): φ_1 is replaced by f = Σ s_p φ_p + X c.
+    def _dense(self, reduced: Array) -> tuple[Array, Array]:
+        """Return the dense matrix in the variables (f, φ_2 …, L, c), φ_1 replaced by f = Σ s_p φ_p + X c, and its size.
 
-        The weight ψ of the loss grows without bound where the loss is kinked; on f alone it does no harm.
+        The weight ψ of the loss, still to be added, grows without bound where the loss is kinked; on f alone it does no
+        harm.
         """
         problem, s = self.problem, self.problem.signs
         P, n, d = self.p_plus.shape
@@ -144,7 +161,6 @@ class Newton:
         if problem.linear:
             H = np.zeros((m + d, m + d))
             H[:m, :m] = reduced
-        at = np.arange(n)
         size = np.zeros(len(H))
         size[: P * n] = self.pairs.degree(self.theta).ravel()
         bounds = np.arange(P * n, m)
@@ -164,45 +180,41 @@ class Newton:
             H[:m, m:] = H[m:, :m].T
             H[m:, m:] = -(H[m:, :n] @ problem.X) + np.diag(self.c_weight)
             size[m:] = size[:n] @ problem.X**2 + self.c_weight
-        H[at, at] += self.psi
-        self.factor, self.scaling = _regularised_cholesky(H, size)
+        return H, size
 
     def _solve_dense(self, phi: Array, L: Array, c: Array) -> tuple[Array, Array, Array]:
         """Solve for (φ, L, c), changing variables on the way in and out."""
-        problem, s, X = self.problem, self.problem.signs, self.problem.X
-        P, n = phi.shape
+        rhs = self.in_fit(phi, L, c)
+        x = self.scaling * cho_solve(self.factor, self.scaling * rhs, check_finite=False)
+        return self.out_of_fit(x, len(L))
+
+    def in_fit(self, phi: Array, L: Array, c: Array) -> Array:
+        """Right-hand side of the dense system, in the variables (f, φ_2 …, L, c)."""
+        problem, s = self.problem, self.problem.signs
         first = s[0] * phi[0]
         rest = phi[1:] - s[1:, None] * first
-        rhs = np.concatenate([first, rest.ravel(), L, (c - X.T @ first) if problem.linear else c[:0]])
-        x = self.scaling * cho_solve(self.factor, self.scaling * rhs, check_finite=False)
+        return np.concatenate([first, rest.ravel(), L, (c - problem.X.T @ first) if problem.linear else c[:0]])
+
+    def out_of_fit(self, x: Array, q: int) -> tuple[Array, Array, Array]:
+        """(φ, L, c) of a solution of the dense system with q bounds."""
+        problem, s, X = self.problem, self.problem.signs, self.problem.X
+        P, (n, d) = len(s), X.shape
         fit, rest = x[:n], x[n : P * n].reshape(P - 1, n)
-        dc = x[P * n + len(L) :] if problem.linear else np.zeros_like(c)
+        dc = x[P * n + q :] if problem.linear else np.zeros(d)
         first = s[0] * (fit - s[1:] @ rest - X @ dc)
-        return np.vstack([first, rest]), x[P * n : P * n + len(L)], dc
+        return np.vstack([first, rest]), x[P * n : P * n + q], dc
 
     def solve(self, b: Variables) -> Variables:
-        """Return x with apply(x) = b: the eliminated system, then conjugate gradients on what rounding left over."""
-        x = self._solve(b)
-        r = b.plus(-1.0, self.apply(x))
-        best, smallest = x, r.largest()
-        enough = ACCURACY * b.largest()
-        direction, previous = None, 0.0
-        for _ in range(REFINEMENTS):
-            if smallest <= enough:
-                break
-            z = self._solve(r)
-            rz = r.dot(z)
-            direction = z if direction is None else z.plus(rz / previous, direction)
-            image = self.apply(direction)
-            curvature = direction.dot(image)
-            if not (rz > 0 and curvature > 0):
-                break
-            x, r, previous = x.plus(rz / curvature, direction), r.plus(-rz / curvature, image), rz
-            if r.largest() < smallest:
-                best, smallest = x, r.largest()
-        return best
+        """Return x with apply(x) = b."""
+        return refined(self.once, self.apply, b)
 
-    def _solve(self, b: Variables) -> Variables:
+    def once(self, b: Variables) -> Variables:
+        """Solve the eliminated system."""
+        forward = self.forward(b)
+        return self.backward(forward, *self._solve_dense(*forward.rhs))
+
+    def forward(self, b: Variables) -> Forward:
+        """Eliminate the slopes from a right-hand side."""
         problem = self.problem
         P, n, d = self.p_plus.shape
         mean = 0.5 * (b.gp + b.gm)
@@ -212,10 +224,14 @@ class Newton:
         white += (np.sqrt(self.kappa) * R1)[:, None, :] @ self.Q_norm
         white = white.reshape(n, P * d)
         drop = self.pairs.columns_adjoint(self.W, white)
-        dphi, dL, dc = self._solve_dense(
-            b.phi - drop[: P * n].reshape(P, n), b.L + (self.kappa * R1).sum(axis=0) - drop[P * n :], b.c
-        )
-        white -= self.pairs.columns(self.W, np.concatenate([dphi.ravel(), dL]))
+        rhs = b.phi - drop[: P * n].reshape(P, n), b.L + (self.kappa * R1).sum(axis=0) - drop[P * n :], b.c
+        return Forward(rhs, white, R1, mean)
+
+    def backward(self, forward: Forward, dphi: Array, dL: Array, dc: Array) -> Variables:
+        """Find the slopes that belong to (φ, L, c)."""
+        problem, R1, mean = self.problem, forward.R1, forward.mean
+        P, n, d = self.p_plus.shape
+        white = forward.white - self.pairs.columns(self.W, np.concatenate([dphi.ravel(), dL]))
         u = np.matmul(self.R_inverse, white[:, :, None]).reshape(n, P, d).transpose(1, 0, 2)
         eta = self.kappa * (dL - R1 + problem.penalty.rows(self.zeta * u))
         half = 0.5 * self.D * (mean + eta)
@@ -224,7 +240,7 @@ class Newton:
     def apply(self, x: Variables) -> Variables:
         """Multiply by the system: O(P n² d). A variable fixed at zero has zero here as well."""
         problem = self.problem
-        df = self.psi * problem.fit(x.phi, x.c)
+        df = 0.0 if self.psi is None else self.psi * problem.fit(x.phi, x.c)
         phi, g = self.pairs.adjoint(self.theta * self.pairs(x.phi, x.gp - x.gm))
         force = self.gamma * (x.L - problem.penalty.rows(x.gp + x.gm))
         free_p, free_m = self.p_plus > 0, self.p_minus > 0
@@ -233,11 +249,34 @@ class Newton:
             np.where(free_p, g - force + x.gp / np.where(free_p, self.p_plus, 1.0), 0.0),
             np.where(free_m, -g - force + x.gm / np.where(free_m, self.p_minus, 1.0), 0.0),
             force.sum(axis=0),
-            (problem.X.T @ df + self.c_weight * x.c) * problem.linear,
+            problem.X.T @ df + self.c_weight * x.c if problem.linear else np.zeros_like(x.c),
         )
 
 
-def _regularised_cholesky(H: Array, size: Array) -> tuple[tuple[Array, bool], Array]:
+def refined(once: Callable[[Variables], Variables], apply: Callable[[Variables], Variables], b: Variables) -> Variables:
+    """Solve once, then use conjugate gradients on what rounding left over."""
+    x = once(b)
+    r = b.plus(-1.0, apply(x))
+    best, smallest = x, r.largest()
+    enough = ACCURACY * b.largest()
+    direction, previous = None, 0.0
+    for _ in range(REFINEMENTS):
+        if smallest <= enough:
+            break
+        z = once(r)
+        rz = r.dot(z)
+        direction = z if direction is None else z.plus(rz / previous, direction)
+        image = apply(direction)
+        curvature = direction.dot(image)
+        if not (rz > 0 and curvature > 0):
+            break
+        x, r, previous = x.plus(rz / curvature, direction), r.plus(-rz / curvature, image), rz
+        if r.largest() < smallest:
+            best, smallest = x, r.largest()
+    return best
+
+
+def regularised_cholesky(H: Array, size: Array) -> tuple[tuple[Array, bool], Array]:
     """Cholesky factor of H scaled to unit diagonal, and the scaling.
 
     `size` is the diagonal before anything was subtracted from it: rounding errors are relative to that, and so is the

@@ -9,7 +9,8 @@ C = P · slots + bounds.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -18,6 +19,7 @@ from pldc.function.max_affine import Array, IntArray
 from pldc.solve.workers import Workers
 
 CHUNK = 1 << 20  # numbers in the small matrices that are made at once
+GROUPS = 12  # of points with about as many rows
 
 
 class AllPairs:
@@ -29,6 +31,15 @@ class AllPairs:
         self.D = X[None, :, :] - X[:, None, :]
         self.own = np.arange(n)
         self.mask = np.broadcast_to(1.0 - np.eye(n), (parts, n, n))
+
+    def split(self, groups: int) -> list[AllPairs]:
+        """Return the rows of each of so many groups of parts."""
+        out = []
+        for mask in np.split(self.mask, groups):
+            one = object.__new__(AllPairs)
+            one.X, one.D, one.own, one.mask, one.parts = self.X, self.D, self.own, mask, len(mask)
+            out.append(one)
+        return out
 
     def __call__(self, phi: Array, g: Array) -> Array:
         """Evaluate the rows."""
@@ -82,6 +93,17 @@ class AllPairs:
         return Z
 
 
+class Equals(NamedTuple):
+    """Points with at most `width` slots: their columns of W, and where their entries stand in one long array."""
+
+    points: IntArray
+    width: int
+    columns: IntArray
+    triangle: tuple[IntArray, IntArray]
+    start: int
+    stop: int
+
+
 class WorkingSet:
     """Some of the pairs: slot k of point j in part p is the pair (j, at[p, j, k]); slot 0 is the point itself.
 
@@ -99,7 +121,27 @@ class WorkingSet:
         self.member = np.zeros_like(member)
         self.at = np.tile(np.arange(n)[:, None], (parts, 1, 1))
         self.mask: Array = np.zeros(self.at.shape)
+        self._forget()
         self.add(member)
+
+    def _forget(self) -> None:
+        """Drop what was derived from the rows."""
+        self._place: IntArray | None = None
+        self._columns: IntArray | None = None
+        self._equals: list[Equals] | None = None
+        self._groups: list[WorkingSet] | None = None
+
+    def split(self, groups: int) -> list[WorkingSet]:
+        """Return the rows of each of so many groups of parts: the same objects until rows are added."""
+        if self._groups is None:
+            self._groups = []
+            for at in np.split(np.arange(self.parts), groups):
+                one = object.__new__(WorkingSet)
+                one.X, one.own, one.parts = self.X, self.own, len(at)
+                one.member, one.at, one.mask, one.D = self.member[at], self.at[at], self.mask[at], self.D[at]
+                one._forget()
+                self._groups.append(one)
+        return self._groups
 
     def add(self, new: Array) -> tuple[IntArray, IntArray, IntArray]:
         """Hold the pairs `new` (bool) as well; return their part, point and slot. Old rows keep their slots."""
@@ -115,8 +157,7 @@ class WorkingSet:
         self.mask[part, j, slot] = 1.0
         self.member |= new
         self.D = self.X[self.at] - self.X[:, None, :]
-        self._place: IntArray | None = None
-        self._columns: IntArray | None = None
+        self._forget()
         return part, j, slot
 
     def __call__(self, phi: Array, g: Array) -> Array:
@@ -166,40 +207,64 @@ class WorkingSet:
         """Return the weighted Laplacian of the rows, less W'W.
 
         Each point contributes to the entries of its own slots only: the lower triangles of all these small matrices
-        are summed into the large one by `bincount`, and mirrored.
+        are summed into the large one by `bincount`, and mirrored. Points with about as many rows go together, so that
+        few slots are empty.
         """
         P, n, m = self.at.shape
         C = W.shape[2]
         N = P * n + C - P * m
-        k, l = np.tril_indices(C)
-        flat = k * C + l
-        index = self._index(C)
-        local = np.empty((n, len(k)))
+        groups = self._groups_of_equals(C)
+        local = np.empty(groups[-1].stop)
         fresh = self._place is None
-        place = self._place = np.empty((n, len(k)), dtype=np.int64) if self._place is None else self._place
-        step = max(1, CHUNK // C**2)
+        place = self._place = np.empty(len(local), dtype=np.int64) if self._place is None else self._place
 
-        def small(J: slice) -> None:
+        def small(group: Equals, J: slice) -> None:
+            width, columns = group.width, group.columns
+            k, l = group.triangle
+            flat = k * len(columns) + l
+            out, into = (a[group.start : group.stop].reshape(-1, len(flat)) for a in (local, place))
+            step = max(1, CHUNK // len(columns) ** 2)
             for start in range(J.start, J.stop, step):
                 block = slice(start, min(start + step, J.stop))
-                A = np.matmul(W[block].transpose(0, 2, 1), -W[block])
+                points = group.points[block]
+                V = W[points][:, :, columns]
+                A = np.matmul(V.transpose(0, 2, 1), -V)
                 for p in range(P):
-                    t, at = theta[p, block], np.arange(p * m, (p + 1) * m)
+                    t, at = theta[p, points, :width], np.arange(p * width, (p + 1) * width)
                     A[:, at, at] += t
-                    A[:, at, p * m] -= t
-                    A[:, p * m, p * m] += t.sum(axis=1)
-                np.take(A.reshape(len(A), C * C), flat, axis=1, out=local[block], mode="clip")
+                    A[:, at, p * width] -= t
+                    A[:, p * width, p * width] += t.sum(axis=1)
+                np.take(A.reshape(len(A), -1), flat, axis=1, out=out[block], mode="clip")
                 if fresh:
-                    np.take(index[block] * N, k, axis=1, out=place[block], mode="clip")
-                    place[block] += index[block][:, l]
+                    index = self._index(C)[points][:, columns]
+                    np.take(index * N, k, axis=1, out=into[block], mode="clip")
+                    into[block] += index[:, l]
 
-        workers.over_blocks(small, n)
-        H = np.bincount(place.ravel(), local.ravel(), minlength=N * N).reshape(N, N)
+        for group in groups:
+            workers.over_blocks(partial(small, group), len(group.points))
+        H = np.bincount(place, local, minlength=N * N).reshape(N, N)
         # An entry may have landed above or below the diagonal: both halves together are the whole.
         diagonal = H[np.arange(N), np.arange(N)].copy()
         H = H + H.T
         H[np.arange(N), np.arange(N)] = diagonal
         return H
+
+    def _groups_of_equals(self, C: int) -> list[Equals]:
+        """Points by the number of their slots, a few groups of them."""
+        if self._equals is None:
+            P, n, m = self.at.shape
+            count = 1 + self.mask.sum(axis=2).max(axis=0).astype(np.intp)
+            order = np.argsort(count, kind="stable")
+            self._equals, start = [], 0
+            self._index(C)  # made here, not by a thread
+            for points in np.array_split(order, min(GROUPS, n)):
+                width = int(count[points].max())
+                columns = np.concatenate([*(p * m + np.arange(width) for p in range(P)), np.arange(P * m, C)])
+                triangle = np.tril_indices(len(columns))
+                stop = start + len(points) * len(triangle[0])
+                self._equals.append(Equals(points, width, columns, triangle, start, stop))
+                start = stop
+        return self._equals
 
     def matrix(self, Z: Array) -> list[csr_array]:
         """Z as one sparse (n, n) array a part."""

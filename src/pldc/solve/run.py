@@ -14,6 +14,8 @@ from scipy.sparse import csr_array
 
 from pldc.function.max_affine import Array
 from pldc.problem.certificate import Certificate, bracket, certify, tree_flow
+from pldc.problem.class_losses import ClassLoss
+from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 from pldc.problem.scaling import degree, normalise
 
@@ -120,6 +122,8 @@ def affine_fit(problem: Problem) -> Solution:
     Its multipliers prove the constant optimal if λ is large enough; an exact affine fit needs no proof.
     """
     P, (n, d) = len(problem.signs), problem.X.shape
+    if not isinstance(problem.loss, Loss):
+        return constant_scores(problem, problem.loss)
     values, linear = np.zeros((P, n)), np.zeros(d)
     values[0] = problem.signs[0] * problem.null_fit
     if problem.linear:
@@ -139,6 +143,17 @@ def affine_fit(problem: Problem) -> Solution:
     omega -= omega.mean()
     flows = [flow(problem, sign * omega) for sign in problem.signs]
     return Solution(values=values, slopes=np.zeros((P, n, d)), linear=np.asarray(linear), multipliers=flows)
+
+
+def constant_scores(problem: Problem, loss: ClassLoss) -> Solution:
+    """Return the best constant scores, with multipliers that prove them optimal if λ is large enough."""
+    P, (n, d), m = len(problem.signs), problem.X.shape, problem.outputs
+    scores, omega = loss.constants(problem.class_share)
+    values = np.zeros((P, n))
+    values[:: P // m] = problem.signs[0] * scores[:, None]
+    demand = problem.at_nodes(problem.weight * omega[problem.y.astype(np.intp)].T)
+    flows = [flow(problem, part - part.mean()) for part in problem.to_parts(demand)]
+    return Solution(values=values, slopes=np.zeros((P, n, d)), linear=np.zeros((m, d)), multipliers=flows)
 
 
 def flow(problem: Problem, demand: Array) -> csr_array:

@@ -1,53 +1,52 @@
-"""scikit-learn estimators: thin wrappers around problem, solver and function."""
+"""Regression behind scikit-learn's interface."""
 
 from __future__ import annotations
 
-import logging
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
-from joblib import cpu_count
-from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pldc.estimators.base import (
+    COMBINE,
+    CUT_SHORT,
+    FEWEST,
+    SEVERAL_SOLVES,
+    DCEstimator,
+    Predicted,
+    both,
+    check_weight,
+    choice,
+    positive,
+    whole,
+)
 from pldc.function import Explanation, PLDCSum, explain
 from pldc.function.max_affine import Array
-from pldc.problem import Problem, make_loss, make_penalty
+from pldc.problem import make_loss, make_penalty
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import weighted_mean
 from pldc.select.bound import Bound, bound_of_fit
 from pldc.select.discrepancy import discrepancy
-from pldc.select.folds import distinct, interleaved, subsample
+from pldc.select.folds import distinct
 from pldc.select.intervals import CrossFit
 from pldc.select.path import Path, accurate_path
 from pldc.select.rounds import FittedRound, solve_round
 from pldc.select.rules import SOME, rate, scale_of_lam, theory_lam
-from pldc.select.search import MOST_KEPT, Search, Split, Step, learn_geometry
-from pldc.solve import AdmmSolver, ExactSolver
-from pldc.solve.choose import make_solver
+from pldc.select.search import MOST_KEPT, Search, learn_geometry
 from pldc.solve.progress import shown
-from pldc.solve.run import STATUS, Monitor
-from pldc.solve.workers import blas_threads
+from pldc.solve.run import Monitor
 
 LINEAR = ("penalized", "free")
-GEOMETRIES = ("axes", "learned")
-COMBINE = ("average", "best")
-SEVERAL_SOLVES = 600  # rows up to which the geometry is learned, and rounds averaged, unless told otherwise
-FEWEST = 4  # distinct rows that cross-validation needs
-CUT_SHORT = ("interrupted", "stopped")
 
 
-class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Piecewise-linear regression by a difference of convex functions, with a certificate of optimality.
 
     Minimises over f = φ₁ − φ₂, both convex and piecewise linear,
@@ -193,6 +192,8 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     0.5
     """
 
+    _rules: ClassVar[tuple[str, ...]] = ("cv", "srm")
+
     def __init__(
         self,
         *,
@@ -278,22 +279,19 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self
         """
         self._forget()
-        if monitor is not None and not callable(monitor):
-            raise TypeError(f"monitor must be callable, got {monitor!r}.")
+        self._cross_fit: CrossFit | None = None
+        self._check_monitor(monitor)
         given = self._rows_of(X, y, sample_weight)
         rows = given.take(np.flatnonzero(given.weight > 0))
-        if groups is not None and np.shape(groups) != given.y.shape:
-            raise ValueError(
-                f"groups must hold one label for each of {len(given.y)} rows, got shape {np.shape(groups)}."
-            )
+        self._check_groups(groups, given)
         recipe = self._recipe()
         lam = self._lam_rule()
         merged, _ = distinct(rows)
         few = len(merged.y) < FEWEST
         learned = not few and self._geometry(lam, len(merged.y)) == "learned"
-        rounds = _whole("max_rounds", self.max_rounds, 0) if learned else 0
+        rounds = whole("max_rounds", self.max_rounds, 0) if learned else 0
         if self.combine is not None:
-            _choice("combine", self.combine, COMBINE)
+            choice("combine", self.combine, COMBINE)
         self._solver(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
         fitted: list[FittedRound] = []
         with shown(self.verbose) as log:
@@ -303,7 +301,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 number = self._number_without_folds(recipe, rows, lam)
                 plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
             for each, number, turn in plan:
-                fitted.append(solve_round(each, rows, number, turn, self._solver, _both(log, monitor)))
+                fitted.append(solve_round(each, rows, number, turn, self._solver, both(log, monitor)))
                 if fitted[-1].status in CUT_SHORT:
                     break
         ended = fitted[-1].status
@@ -316,53 +314,32 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
         return self
 
-    def _forget(self) -> None:
-        """Delete what an older fit left: one that fails leaves no half of it behind."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
-        self._cross_fit: CrossFit | None = None
-
     def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
         """Check the data."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        return Rows(X, np.asarray(y, dtype=np.float64), _check_weight(sample_weight, len(y)))
+        return Rows(X, np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y)))
 
     def _recipe(self) -> Recipe:
         signs = self._monotone_signs()
         return Recipe(
             loss=make_loss(
                 self.loss,
-                quantile_level=_number("quantile", self.quantile),
-                huber_delta=_number("huber_delta", self.huber_delta),
+                quantile_level=positive("quantile", self.quantile),
+                huber_delta=positive("huber_delta", self.huber_delta),
             ),
             penalty=make_penalty("componentwise" if self.penalty is None else self.penalty),
-            shape=_choice("shape", self.shape, tuple(SHAPES)),
+            shape=choice("shape", self.shape, tuple(SHAPES)),
             monotone=np.zeros(self.n_features_in_, dtype=int) if signs is None else np.asarray(signs),
-            linear=_choice("linear", self.linear, LINEAR) == "free",
+            linear=choice("linear", self.linear, LINEAR) == "free",
             standardize=self.standardize,
         )
-
-    def _lam_rule(self) -> float | str:
-        if isinstance(self.lam, str):
-            if self.lam not in ("cv", "srm"):
-                raise ValueError(f"lam must be 'cv', 'srm' or a positive number, got {self.lam!r}.")
-            return self.lam
-        return _number("lam", self.lam)
-
-    def _geometry(self, lam: float | str, n: int) -> str:
-        if self.geometry is None:
-            return "learned" if lam == "cv" and n <= SEVERAL_SOLVES else "axes"
-        return _choice("geometry", self.geometry, GEOMETRIES)
 
     def _number_without_folds(self, recipe: Recipe, rows: Rows, lam: float | str) -> float:
         """Return λ as given, by theory, or, of too few rows to leave any out, the scale of its grid."""
         if lam == "srm":
-            M = None if self.M is None else _number("M", self.M)
+            M = None if self.M is None else positive("M", self.M)
             return theory_lam(recipe, rows, M, self._seed())
         return scale_of_lam(recipe, rows) if isinstance(lam, str) else lam
-
-    def _seed(self) -> Any:
-        return 0 if self.random_state is None else self.random_state
 
     def _cross_validate(
         self, recipe: Recipe, given: Rows, groups: ArrayLike | None, rounds: int
@@ -389,52 +366,15 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         kept = [search.rounds[r] for r in chosen]
         return [(r.recipe, carry * r.lam, r.turn) for r in kept]
 
-    def _steps(self, recipe: Recipe, rounds: int) -> list[Step]:
-        """Return the rounds to try after the first: features stretched, then directions."""
-        features = Step(recipe, stretched=True)
-        if np.any(recipe.monotone):
-            return [features] * rounds
-        directions = Step(replace(recipe, penalty=make_penalty(self.penalty or "joint")), stretched=False)
-        return [features, *[directions] * (rounds - 1)][:rounds]
-
-    def _splits(self, given: Rows, everything: Rows, groups: ArrayLike | None) -> tuple[Rows, list[Split], float]:
-        """Return the rows to cross-validate on, the folds, and the share of all rows that they are."""
-        number = isinstance(self.cv, Integral) and not isinstance(self.cv, bool)
-        folds = _whole("cv", self.cv, 2) if number else 0
-        most = np.inf
-        if number and self.max_cv_rows is not None:
-            most = _whole("max_cv_rows", self.max_cv_rows, FEWEST, optional=True)
-        if number and groups is None:
-            rows = everything.take(subsample(len(everything.y), most))
-            return rows, interleaved(len(rows.y), min(folds, len(rows.y))), len(rows.y) / len(everything.y)
-        some = subsample(len(given.y), most)
-        rows, labels = given.take(some), None if groups is None else np.asarray(groups)[some]
-        splitter = check_cv(self.cv)
-        if number:
-            count = len(np.unique(np.asarray(labels)))
-            if count < 2:
-                raise ValueError("All rows are of one group: there is no other to validate on.")
-            splitter = GroupKFold(min(folds, count))
-        splits = []
-        # Folds name the rows as they were given; those of weight zero are in none.
-        for fold in splitter.split(rows.X, rows.y, labels):
-            train, test = (np.arange(len(rows.y))[np.asarray(part)] for part in fold)
-            train, test = train[rows.weight[train] > 0], test[rows.weight[test] > 0]
-            if len(train) and len(test):
-                splits.append((train, test))
-        if not splits:
-            raise ValueError(f"cv={self.cv!r} yields no fold with rows to fit and rows to validate on.")
-        return rows, splits, len(some) / len(given.y)
-
     def _score(self, recipe: Recipe, rows: Rows) -> Any:
         """Return score(prediction, rows) for the search: the loss in the units of the program, or a scorer."""
         if self.scoring is None:
             unit = recipe.units(rows).y_scale
-            return lambda prediction, test: -recipe.mean_loss((prediction - test.y) / unit, test.weight)
+            return lambda prediction, test: -recipe.mean_loss(prediction, test, unit)
         scorer = check_scoring(self, scoring=self.scoring)
 
         def score(prediction: Array, test: Rows) -> float:
-            known = _Predicted(prediction)
+            known = Predicted(prediction)
             if np.ptp(test.weight) == 0:
                 return float(scorer(known, test.X, test.y))
             try:
@@ -443,16 +383,6 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 return float(scorer(known, test.X, test.y))
 
         return score
-
-    def _jobs(self) -> int | None:
-        """Processes for the folds: as asked, or those of joblib's context, or as many as the BLAS has threads."""
-        threads = self._threads()
-        if threads is not None:
-            return threads
-        return blas_threads() if get_active_backend()[1] is None else None
-
-    def _level(self) -> int:
-        return logging.INFO if self.verbose else logging.DEBUG
 
     def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
         last = fitted[-1]
@@ -463,21 +393,6 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.clip_range_ = float(rows.y.min()), float(rows.y.max())
         self.reference_ = weighted_mean(rows.X, rows.weight)
         self._rows = rows
-
-    def _warn(self, fitted: list[FittedRound]) -> None:
-        """Say which gap was missed. The model is complete by now: nothing is lost where the warning is an error."""
-        worst = max(fitted, key=lambda r: r.certificate.gap)
-        gap = worst.certificate.gap
-        if gap <= 1.01 * self.tol:  # recomputed: the solver's word is not taken, rounding is forgiven
-            return
-        reason = STATUS[worst.status]
-        if worst.status == "optimal":  # in the solver's own numbers, but not in those of the data
-            reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
-        warnings.warn(
-            f"The certified relative gap is {gap:.2g}, not tol={self.tol:.2g}: {reason}.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
 
     def path(self, X: Any, y: Any, lams: ArrayLike, sample_weight: ArrayLike | None = None) -> Path:
         """Fit along several values of `lam`, each solve starting from the one before; the estimator is not changed.
@@ -556,7 +471,7 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         recipe = self._recipe()
         Z = replace(recipe, standardize=True).units(self._rows).scale_X(self._rows.X)
         halves = discrepancy(Z, penalty="joint", max_rows=SOME, random_state=self._seed())
-        number = None if M is None else _number("M", M)
+        number = None if M is None else positive("M", M)
         return bound_of_fit(self.function_, recipe, self._rows, halves.upper, number, float(delta))
 
     def predict(self, X: Any) -> Array:
@@ -592,22 +507,6 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _limits(self) -> tuple[float, float]:
         return self.clip_range_ if self.clip else (-np.inf, np.inf)
 
-    def _threads(self) -> int | None:
-        threads = self.n_jobs
-        if threads is not None and (not isinstance(threads, Integral) or threads == 0):
-            raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {threads!r}.")
-        return max(1, cpu_count() + 1 + int(threads)) if threads is not None and threads < 0 else threads
-
-    def _solver(self, problem: Problem) -> ExactSolver | AdmmSolver:
-        return make_solver(
-            self.solver,
-            problem,
-            tol=_number("tol", self.tol),
-            max_iter=None if self.max_iter is None else _whole("max_iter", self.max_iter, 1, optional=True),
-            threads=self._threads(),
-            device=self.device,
-        )
-
     def _monotone_signs(self) -> ArrayLike | None:
         if not isinstance(self.monotone, Mapping):
             return self.monotone
@@ -620,64 +519,6 @@ class DCRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if unknown:
             raise ValueError(f"monotone names unknown features {sorted(unknown)}; X has {list(names)}.")
         return [self.monotone.get(name, 0) for name in names]
-
-
-def _both(log: Monitor, monitor: Monitor | None) -> Monitor:
-    """Log every iteration, and ask the user's monitor whether to stop."""
-    if monitor is None:
-        return log
-
-    def tell(row: dict[str, float]) -> Any:
-        log(row)
-        return monitor(dict(row))
-
-    return tell
-
-
-class _Predicted(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Predictions that are known already, for a scorer that wants an estimator."""
-
-    def __init__(self, values: Array):
-        self.values = values
-
-    def predict(self, X: Any) -> Array:
-        """Return them."""
-        return self.values
-
-
-def _check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
-    """Return one weight ≥ 0 a row, scaled so that the largest is one."""
-    if sample_weight is None:
-        return np.ones(n)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), one weight a row; got {weight.shape}.")
-    if not np.isfinite(weight).all():
-        raise ValueError("sample_weight must be finite; it contains NaN or infinity.")
-    if (weight < 0).any():
-        raise ValueError("Negative values in sample_weight: weights must be ≥ 0.")
-    if not (weight > 0).any():
-        raise ValueError("All values of sample_weight are zero: there is nothing to fit.")
-    return np.asarray(weight / weight.max())
-
-
-def _number(name: str, value: Any) -> float:
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
-    if not (number > 0 and np.isfinite(number)):
-        raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
-    return number
-
-
-def _whole(name: str, value: Any, least: int, optional: bool = False) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be {'None or ' * optional}a whole number ≥ {least}, got {value!r}.")
-    return int(value)
-
-
-def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    if not (isinstance(value, str) and value in allowed):
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
-    return value
 
 
 __all__ = ["DCRegressor"]

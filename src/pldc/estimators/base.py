@@ -1,0 +1,245 @@
+"""What the estimators share: checks of parameters and data, folds, threads, and how a fit ends."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import cpu_count
+from joblib.parallel import get_active_backend
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GroupKFold, check_cv
+
+from pldc.function.max_affine import Array
+from pldc.problem import Problem, make_penalty
+from pldc.problem.class_losses import softmax
+from pldc.problem.recipe import Recipe, Rows
+from pldc.select.folds import interleaved, subsample
+from pldc.select.rounds import FittedRound
+from pldc.select.search import Split, Step
+from pldc.solve import AdmmSolver, ExactSolver
+from pldc.solve.choose import make_solver
+from pldc.solve.run import STATUS, Monitor
+from pldc.solve.workers import blas_threads
+
+GEOMETRIES = ("axes", "learned")
+COMBINE = ("average", "best")
+SEVERAL_SOLVES = 600  # rows up to which the geometry is learned, and rounds averaged, unless told otherwise
+FEWEST = 4  # distinct rows that cross-validation needs
+CUT_SHORT = ("interrupted", "stopped")
+
+
+class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Common to DCRegressor and DCClassifier; the parameters are theirs."""
+
+    _rules: ClassVar[tuple[str, ...]] = ("cv",)
+    lam: Any
+    cv: Any
+    max_cv_rows: int | None
+    geometry: str | None
+    solver: str
+    tol: float
+    max_iter: int | None
+    n_jobs: int | None
+    random_state: Any
+    device: str | None
+    verbose: int
+    penalty: str | None
+    _calibration: float | None
+
+    def _forget(self) -> None:
+        """Delete what an older fit left: one that fails leaves no half of it behind."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+        self._calibration = None
+
+    def _check_monitor(self, monitor: Monitor | None) -> None:
+        if monitor is not None and not callable(monitor):
+            raise TypeError(f"monitor must be callable, got {monitor!r}.")
+
+    def _check_groups(self, groups: ArrayLike | None, given: Rows) -> None:
+        if groups is not None and np.shape(groups) != given.y.shape:
+            raise ValueError(
+                f"groups must hold one label for each of {len(given.y)} rows, got shape {np.shape(groups)}."
+            )
+
+    def _steps(self, recipe: Recipe, rounds: int) -> list[Step]:
+        """Return the rounds to try after the first: features stretched, then directions."""
+        features = Step(recipe, stretched=True)
+        if np.any(recipe.monotone):
+            return [features] * rounds
+        directions = Step(replace(recipe, penalty=make_penalty(self.penalty or "joint")), stretched=False)
+        return [features, *[directions] * (rounds - 1)][:rounds]
+
+    def _lam_rule(self) -> float | str:
+        if isinstance(self.lam, str):
+            if self.lam not in self._rules:
+                names = ", ".join(map(repr, self._rules))
+                raise ValueError(f"lam must be {names} or a positive number, got {self.lam!r}.")
+            return self.lam
+        return positive("lam", self.lam)
+
+    def _geometry(self, lam: float | str, n: int) -> str:
+        if self.geometry is None:
+            return "learned" if lam == "cv" and n <= SEVERAL_SOLVES else "axes"
+        return choice("geometry", self.geometry, GEOMETRIES)
+
+    def _seed(self) -> Any:
+        return 0 if self.random_state is None else self.random_state
+
+    def _splits(self, given: Rows, everything: Rows, groups: ArrayLike | None) -> tuple[Rows, list[Split], float]:
+        """Return the rows to cross-validate on, the folds, and the share of all rows that they are."""
+        number = isinstance(self.cv, Integral) and not isinstance(self.cv, bool)
+        folds = whole("cv", self.cv, 2) if number else 0
+        most = np.inf
+        if number and self.max_cv_rows is not None:
+            most = whole("max_cv_rows", self.max_cv_rows, FEWEST, optional=True)
+        if number and groups is None:
+            rows = everything.take(subsample(len(everything.y), most))
+            return rows, interleaved(len(rows.y), min(folds, len(rows.y))), len(rows.y) / len(everything.y)
+        some = subsample(len(given.y), most)
+        rows, labels = given.take(some), None if groups is None else np.asarray(groups)[some]
+        splitter = check_cv(self.cv)
+        if number:
+            count = len(np.unique(np.asarray(labels)))
+            if count < 2:
+                raise ValueError("All rows are of one group: there is no other to validate on.")
+            splitter = GroupKFold(min(folds, count))
+        splits = []
+        # Folds name the rows as they were given; those of weight zero are in none.
+        for fold in splitter.split(rows.X, rows.y, labels):
+            train, test = (np.arange(len(rows.y))[np.asarray(part)] for part in fold)
+            train, test = train[rows.weight[train] > 0], test[rows.weight[test] > 0]
+            if len(train) and len(test):
+                splits.append((train, test))
+        if not splits:
+            raise ValueError(f"cv={self.cv!r} yields no fold with rows to fit and rows to validate on.")
+        return rows, splits, len(some) / len(given.y)
+
+    def _jobs(self) -> int | None:
+        """Processes for the folds: as asked, or those of joblib's context, or as many as the BLAS has threads."""
+        threads = self._threads()
+        if threads is not None:
+            return threads
+        return blas_threads() if get_active_backend()[1] is None else None
+
+    def _level(self) -> int:
+        return logging.INFO if self.verbose else logging.DEBUG
+
+    def _warn(self, fitted: list[FittedRound]) -> None:
+        """Say which gap was missed. The model is complete by now: nothing is lost where the warning is an error."""
+        worst = max(fitted, key=lambda r: r.certificate.gap)
+        gap = worst.certificate.gap
+        if gap <= 1.01 * self.tol:  # recomputed: the solver's word is not taken, rounding is forgiven
+            return
+        reason = STATUS[worst.status]
+        if worst.status == "optimal":  # in the solver's own numbers, but not in those of the data
+            reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
+        warnings.warn(
+            f"The certified relative gap is {gap:.2g}, not tol={self.tol:.2g}: {reason}.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def _threads(self) -> int | None:
+        threads = self.n_jobs
+        if threads is not None and (not isinstance(threads, Integral) or threads == 0):
+            raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {threads!r}.")
+        return max(1, cpu_count() + 1 + int(threads)) if threads is not None and threads < 0 else threads
+
+    def _solver(self, problem: Problem) -> ExactSolver | AdmmSolver:
+        return make_solver(
+            self.solver,
+            problem,
+            tol=positive("tol", self.tol),
+            max_iter=None if self.max_iter is None else whole("max_iter", self.max_iter, 1, optional=True),
+            threads=self._threads(),
+            device=self.device,
+        )
+
+
+def both(log: Monitor, monitor: Monitor | None) -> Monitor:
+    """Log every iteration, and ask the user's monitor whether to stop."""
+    if monitor is None:
+        return log
+
+    def tell(row: dict[str, float]) -> Any:
+        log(row)
+        return monitor(dict(row))
+
+    return tell
+
+
+class Predicted(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Predictions that are known already, for a scorer that wants an estimator."""
+
+    def __init__(self, values: Array):
+        self.values = values
+
+    def predict(self, X: Any) -> Array:
+        """Return them."""
+        return self.values
+
+
+class PredictedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Scores (n, m) that are known already, for a scorer that wants a classifier."""
+
+    def __init__(self, scores: Array, classes: np.ndarray):
+        self.scores, self.classes = scores, classes
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of the highest score."""
+        return np.asarray(self.classes_[self.scores.argmax(axis=1)])
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores."""
+        return self.scores if self.scores.shape[1] > 2 else self.scores[:, 1] - self.scores[:, 0]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities as of the log loss."""
+        return softmax(self.scores.T).T
+
+
+def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
+    """Return one weight ≥ 0 a row, scaled so that the largest is one."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), one weight a row; got {weight.shape}.")
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight must be finite; it contains NaN or infinity.")
+    if (weight < 0).any():
+        raise ValueError("Negative values in sample_weight: weights must be ≥ 0.")
+    if not (weight > 0).any():
+        raise ValueError("All values of sample_weight are zero: there is nothing to fit.")
+    return np.asarray(weight / weight.max())
+
+
+def positive(name: str, value: Any) -> float:
+    """Return a parameter that must be a positive number."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    if not (number > 0 and np.isfinite(number)):
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
+    return number
+
+
+def whole(name: str, value: Any, least: int, optional: bool = False) -> int:
+    """Return a parameter that must be a whole number, `least` or more."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be {'None or ' * optional}a whole number ≥ {least}, got {value!r}.")
+    return int(value)
+
+
+def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """Return a parameter that must be one of the names allowed."""
+    if not (isinstance(value, str) and value in allowed):
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
+    return value

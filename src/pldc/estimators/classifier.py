@@ -1,0 +1,385 @@
+"""Classification behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import check_scoring
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pldc.estimators.base import (
+    COMBINE,
+    CUT_SHORT,
+    FEWEST,
+    SEVERAL_SOLVES,
+    DCEstimator,
+    PredictedScores,
+    both,
+    check_weight,
+    choice,
+    whole,
+)
+from pldc.function import ClassExplanation, PLDCSum, explain_classes
+from pldc.function.max_affine import Array
+from pldc.problem import make_penalty
+from pldc.problem.class_losses import make_class_loss, softmax
+from pldc.problem.recipe import Recipe, Rows
+from pldc.problem.units import weighted_mean
+from pldc.select.folds import distinct
+from pldc.select.rounds import FittedRound, solve_round
+from pldc.select.rules import rate, scale_of_lam
+from pldc.select.search import MOST_KEPT, Search, learn_geometry
+from pldc.solve.progress import shown
+from pldc.solve.run import Monitor
+
+TEMPERATURES = (-5.0, 4.0)  # logarithms
+
+
+def _has_probabilities(model: DCClassifier) -> bool:
+    if model.loss == "log" or getattr(model, "_calibration", None) is not None:
+        return True
+    raise AttributeError(
+        "Probabilities need loss='log', or lam='cv', whose folds calibrate the scores of the hinge (four distinct rows "
+        "at least)."
+    )
+
+
+class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Classification by one difference of convex functions for each class, with a certificate of optimality.
+
+    Minimises over scores f_1 … f_m, each a difference of two convex piecewise-linear functions,
+
+        weighted mean of loss(f_1(x), …, f_m(x); label)  +  lam · Σ_c seminorm(f_c),
+
+    a convex program, to a certified relative gap `tol`. A row is of the class with the highest score.
+
+    Parameters
+    ----------
+    loss : {"hinge", "log"}, default="hinge"
+        "hinge": Σ_{c≠y} max(f_c − f_y + 1, 0), the paper's. "log": log Σ_c exp(f_c) − f_y; its scores give
+        probabilities. It has no linear program: ``solver="exact"`` refuses it.
+    penalty : {"componentwise", "joint"}, optional
+        The seminorm; see :class:`DCRegressor`.
+    lam : "cv" or float, default="cv"
+        Weight of the seminorms: by cross-validation, or a number > 0.
+    cv : int, cross-validation generator or iterable, default=5
+        A number deals the rows of every class out to so many folds, by their content and not by their order.
+    max_cv_rows : int or None, default=1500
+        As for :class:`DCRegressor`.
+    scoring : str or callable, optional
+        Scorer of scikit-learn, larger is better. None: the loss itself.
+    one_standard_error : bool, default=False
+        Take the largest `lam` whose score is within one standard error of the best.
+    geometry : {"learned", "axes"}, optional
+        As for :class:`DCRegressor`; the gradients are those of all scores.
+    max_rounds : int, default=3
+        How often the geometry is learned at most.
+    combine : {"average", "best"}, optional
+        As for :class:`DCRegressor`.
+    class_weight : dict or "balanced", optional
+        Multiplies the weights of the rows of each class.
+    standardize : bool, default=True
+        Solve in standardised X.
+    solver : {"auto", "exact", "admm"}, default="auto"
+        As for :class:`DCRegressor`. "auto" takes "exact" for the hinge where classes × distinct rows are few.
+    tol : float, default=1e-2
+        Certified relative gap between the objective reached and the best possible one.
+    max_iter : int, optional
+        Limit on iterations of the solver. None: 200 for "exact", 2000 for "admm".
+    n_jobs : int, optional
+        Threads of a solve, and processes of the cross-validation.
+    random_state : ignored
+        Nothing here is random.
+    device : str, optional
+        A torch device for the pass of ``solver="admm"`` over all pairs.
+    verbose : int, default=0
+        1 logs progress.
+
+    Attributes
+    ----------
+    classes_ : array of shape (m,)
+        The labels, sorted.
+    functions_ : list of PLDC or PLDCSum
+        The score of each class, in the units of the data.
+    rounds_ : list of FittedRound
+    certificate_ : Certificate
+        Of the program of the last round kept.
+    lam_ : float
+    cv_results_ : dict of arrays
+        With ``lam="cv"``, as in scikit-learn's GridSearchCV.
+    seminorm_ : float
+        Sum of the seminorms as the program measures them.
+    solver_ : {"exact", "admm"}
+    n_iter_ : int
+    reference_ : array of shape (d,)
+        Mean of the training rows: where `explain` measures contributions from.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if X has column names.
+
+    Notes
+    -----
+    With two classes the best scores are opposite to each other, and the program is that of one function under the
+    ordinary hinge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pldc import DCClassifier
+    >>> X = np.linspace(-2, 2, 24)[:, None]
+    >>> model = DCClassifier(lam=0.01).fit(X, np.where(np.abs(X[:, 0]) < 1, "inside", "outside"))
+    >>> model.predict([[0.0], [1.7]]).tolist()
+    ['inside', 'outside']
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str = "hinge",
+        penalty: str | None = None,
+        lam: float | str = "cv",
+        cv: Any = 5,
+        max_cv_rows: int | None = 1500,
+        scoring: Any = None,
+        one_standard_error: bool = False,
+        geometry: str | None = None,
+        max_rounds: int = 3,
+        combine: str | None = None,
+        class_weight: Any = None,
+        standardize: bool = True,
+        solver: str = "auto",
+        tol: float = 1e-2,
+        max_iter: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        device: str | None = None,
+        verbose: int = 0,
+    ):
+        self.loss = loss
+        self.penalty = penalty
+        self.lam = lam
+        self.cv = cv
+        self.max_cv_rows = max_cv_rows
+        self.scoring = scoring
+        self.one_standard_error = one_standard_error
+        self.geometry = geometry
+        self.max_rounds = max_rounds
+        self.combine = combine
+        self.class_weight = class_weight
+        self.standardize = standardize
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        monitor: Monitor | None = None,
+    ) -> DCClassifier:
+        """Fit the scores.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+        y : array of shape (n,)
+            Labels of any kind, of two classes at least.
+        sample_weight : array of shape (n,), optional
+            A weight of 2 equals the row twice; a weight of 0 equals the row left out.
+        groups : array of shape (n,), optional
+            Rows of one group stay together in cross-validation.
+        monitor : callable, optional
+            As for :meth:`DCRegressor.fit`.
+
+        Returns
+        -------
+        self
+        """
+        self._forget()
+        self._check_monitor(monitor)
+        given = self._rows_of(X, y, sample_weight)
+        self._check_groups(groups, given)
+        rows = given.take(np.flatnonzero(given.weight > 0))
+        recipe = self._recipe()
+        lam = self._lam_rule()
+        merged, _ = distinct(rows)
+        few = len(merged.y) < FEWEST
+        learned = not few and self._geometry(lam, len(merged.y)) == "learned"
+        rounds = whole("max_rounds", self.max_rounds, 0) if learned else 0
+        if self.combine is not None:
+            choice("combine", self.combine, COMBINE)
+        self._solver(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
+        fitted: list[FittedRound] = []
+        with shown(self.verbose) as log:
+            if lam == "cv" and not few:
+                plan = self._cross_validate(recipe, given, groups, rounds)
+            else:
+                number = scale_of_lam(recipe, rows) if isinstance(lam, str) else lam
+                plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
+            for each, number, turn in plan:
+                fitted.append(solve_round(each, rows, number, turn, self._solver, both(log, monitor)))
+                if fitted[-1].status in CUT_SHORT:
+                    break
+        ended = fitted[-1].status
+        if ended in CUT_SHORT and len(fitted) > 1:
+            fitted.pop()
+        last = fitted[-1]
+        self.rounds_ = fitted
+        self.functions_ = [
+            PLDCSum.mean(list(scores)) for scores in zip(*(round_.functions for round_ in fitted), strict=True)
+        ]
+        self.certificate_, self.lam_, self.seminorm_ = last.certificate, last.lam, last.seminorm
+        self.solver_, self.n_iter_ = last.solver, sum(r.iterations for r in fitted)
+        self.reference_ = weighted_mean(rows.X, rows.weight)
+        self._warn(fitted)
+        if ended == "interrupted":
+            raise KeyboardInterrupt(
+                f"Interrupted at a certified gap of {last.certificate.gap:.2g}; the model is usable."
+            )
+        return self
+
+    def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
+        """Check the data; labels become numbers."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        weight = check_weight(sample_weight, len(y))
+        if self.class_weight is not None:
+            weight = weight * compute_sample_weight(self.class_weight, y)
+        present = np.unique(codes[weight > 0])
+        if len(present) < 2:
+            only = self.classes_[present[:1]]
+            raise ValueError(f"A classifier needs rows of two classes at least; there is only one class, {only}.")
+        return Rows(X, codes.astype(np.float64), weight)
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            loss=make_class_loss(self.loss),
+            penalty=make_penalty("componentwise" if self.penalty is None else self.penalty),
+            shape="dc",
+            monotone=np.zeros(self.n_features_in_, dtype=int),
+            linear=False,
+            standardize=self.standardize,
+            outputs=len(self.classes_),
+        )
+
+    def _cross_validate(
+        self, recipe: Recipe, given: Rows, groups: ArrayLike | None, rounds: int
+    ) -> list[tuple[Recipe, float, Array | None]]:
+        """Choose λ and the rounds, and calibrate the scores where the folds did not look."""
+        everything, _ = distinct(given.take(np.flatnonzero(given.weight > 0)))
+        rows, splits, share = self._splits(given, everything, groups)
+        search = Search(
+            recipe,
+            rows,
+            splits,
+            self._score(recipe),
+            clip=False,
+            cautious=bool(self.one_standard_error),
+            jobs=self._jobs(),
+            level=self._level(),
+        )
+        search.run(scale_of_lam(recipe, everything), self._steps(recipe, rounds))
+        combine = self.combine or ("average" if len(everything.y) <= SEVERAL_SOLVES else "best")
+        chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
+        self.cv_results_ = search.results()
+        if self.loss == "hinge":
+            scores = np.concatenate(search.left_out(chosen), axis=1)
+            y, weight = (np.concatenate([getattr(test, name) for test in search.test]) for name in ("y", "weight"))
+            self._calibration = calibrate(scores, y, weight)
+        carry = rate(share, rows.X.shape[1])
+        return [(r.recipe, carry * r.lam, r.turn) for r in (search.rounds[k] for k in chosen)]
+
+    def _score(self, recipe: Recipe) -> Any:
+        """Return score(scores, rows) for the search: the loss, or a scorer."""
+        if self.scoring is None:
+            return lambda scores, test: -recipe.mean_loss(scores, test)
+        scorer = check_scoring(self, scoring=self.scoring)
+
+        def score(scores: Array, test: Rows) -> float:
+            known, y = PredictedScores(scores.T, self.classes_), self.classes_[test.y.astype(int)]
+            if np.ptp(test.weight) == 0:
+                return float(scorer(known, test.X, y))
+            try:
+                return float(scorer(known, test.X, y, sample_weight=test.weight))
+            except TypeError:  # a scorer that knows no weights
+                return float(scorer(known, test.X, y))
+
+        return score
+
+    def _scores(self, X: Any) -> Array:
+        check_is_fitted(self, "functions_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.column_stack([f(X) for f in self.functions_])
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores at the rows of X, (n, m); of two classes the score of the second less that of the first."""
+        scores = self._scores(X)
+        return scores if scores.shape[1] > 2 else scores[:, 1] - scores[:, 0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class with the highest score at each row of X."""
+        best = self._scores(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class at each row of X, (n, m).
+
+        With the log loss they are the model itself. The hinge has none; its scores are multiplied by one temperature,
+        fitted to the scores that the folds of cross-validation gave to rows left out.
+        """
+        scores = self._scores(X).T
+        if self._calibration is not None:
+            scores = self._calibration * scores
+        return softmax(scores).T
+
+    def explain(self, X: Any, reference: ArrayLike | None = None) -> ClassExplanation:
+        """Explain each prediction: the class, the runner-up, the margin between them, and its local linear reasons.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+        reference : array of shape (d,), optional
+            Contributions are slope × (x − reference); the mean of the training rows if not given.
+        """
+        check_is_fitted(self, "functions_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return explain_classes(
+            self.functions_,
+            X,
+            self.classes_,
+            reference=self.reference_ if reference is None else reference,
+            features=getattr(self, "feature_names_in_", None),
+        )
+
+
+def calibrate(scores: Array, y: Array, weight: Array) -> float:
+    """Return the temperature for which softmax(temperature · scores) predicts y best.
+
+    One number: the order of the classes stays that of the scores. Maximum likelihood, within limits that keep
+    separable scores finite.
+    """
+    label, at, share = y.astype(np.intp), np.arange(len(y)), weight / weight.sum()
+
+    def loss(log_temperature: float) -> float:
+        p = softmax(np.exp(log_temperature) * scores)
+        return -float(share @ np.log(np.maximum(p[label, at], 1e-300)))
+
+    return float(np.exp(minimize_scalar(loss, bounds=TEMPERATURES, method="bounded").x))
+
+
+__all__ = ["DCClassifier"]

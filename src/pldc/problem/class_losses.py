@@ -1,0 +1,222 @@
+"""Losses of classification: one score f_c for each class, all of them in one term a row.
+
+    hinge   Σ_{c≠y} max(f_c − f_y + 1, 0)          (the paper's)
+    log     log Σ_c exp(f_c) − f_y
+
+Scores have shape (m, o): class, observation; labels are 0 … m − 1. The dual variables of a row are ω_c = ∂ℓ/∂f_c, which
+sum to zero over the classes: for the hinge ω_c = θ_c in [0, 1] for c ≠ y, for the log loss ω_c = p_c − [c = y] with p a
+distribution. What −ℓ* earns at ω is `reward`; `nearest` is a point of that domain near any ω.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.special import logsumexp, xlogy
+
+from pldc.function.max_affine import Array
+
+ROUNDS = 60  # of Newton's method, at most
+TINY = 1e-300
+FAR = 1e3  # a score of a class that is not there
+RARE = 1e-6  # share of a class that is not there
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """Σ_{c≠y} max(f_c − f_y + 1, 0)."""
+
+    name = "hinge"
+
+    def at(self, F: Array, y: Array) -> Array:
+        """Loss of the scores F (m, o) of observations with labels y."""
+        label, at = y.astype(np.intp), np.arange(F.shape[1])
+        return np.asarray(np.maximum(F - F[label, at] + 1.0, 0.0).sum(axis=0) - 1.0)
+
+    def prox(self, V: Array, y: Array, step: Array) -> Array:
+        """argmin_F step · ℓ(F) + ‖F − V‖² / 2, observation by observation.
+
+        With t = f_y the others are f_c = v_c − step θ_c, θ_c = clip((v_c − t + 1) / step, 0, 1), and t is the root of
+        t − v_y − step Σ θ_c, increasing and piecewise linear: Newton's method within a bracket.
+        """
+        label, at = y.astype(np.intp), np.arange(V.shape[1])
+        v = V[label, at]
+        others = np.where(np.arange(len(V))[:, None] == label, -np.inf, V)
+        low, high = v.copy(), v + step * (len(V) - 1)
+        t = v.copy()
+        for _ in range(ROUNDS):
+            theta = np.clip((others - t + 1.0) / step, 0.0, 1.0)
+            excess = t - v - step * theta.sum(axis=0)
+            low, high = np.where(excess <= 0, t, low), np.where(excess >= 0, t, high)
+            new = t - excess / (1.0 + ((theta > 0) & (theta < 1)).sum(axis=0))
+            new = np.where((new < low) | (new > high), 0.5 * (low + high), new)
+            if not (np.abs(new - t) > 4 * np.finfo(float).eps * (1.0 + np.abs(t))).any():
+                break
+            t = new
+        theta = np.clip((others - t + 1.0) / step, 0.0, 1.0)
+        out = V - step * theta
+        out[label, at] = v + step * theta.sum(axis=0)
+        return out
+
+    def constants(self, share: Array) -> tuple[Array, Array]:
+        """Best constant scores for classes of the given shares, and the ω (label, class) that prove them best."""
+        m = len(share)
+        y, c = (a.ravel() for a in np.meshgrid(np.arange(m), np.arange(m), indexing="ij"))
+        y, c = y[y != c], c[y != c]
+        k = np.arange(len(y))
+        A = np.zeros((len(y), m + len(y)))
+        A[k, c], A[k, y], A[k, m + k] = 1.0, -1.0, -1.0
+        bounds: list[tuple[float, float | None]] = [*[(-FAR, FAR)] * m, *[(0.0, None)] * len(y)]
+        found = linprog(np.concatenate([np.zeros(m), share[y]]), A, -np.ones(len(y)), bounds=bounds, method="highs")
+        theta = np.zeros((m, m))
+        theta[y, c] = np.clip(-found.ineqlin.marginals / np.maximum(share[y], TINY), 0.0, 1.0)
+        b = found.x[:m]
+        return b - b.mean(), theta - np.diag(theta.sum(axis=1))
+
+    def dual_at(self, F: Array, y: Array) -> Array:
+        """A subgradient ω (m, o)."""
+        label, at = y.astype(np.intp), np.arange(F.shape[1])
+        omega = (F - F[label, at] + 1.0 > 0).astype(np.float64)
+        omega[label, at] = 0.0
+        omega[label, at] = -omega.sum(axis=0)
+        return omega
+
+    def nearest(self, omega: Array, y: Array, weight: Array) -> Array:
+        """θ in the box with every class in balance, Σ_o w_o ω_oc = 0, near the given ω (m, o)."""
+        label, at = y.astype(np.intp), np.arange(omega.shape[1])
+        theta = np.clip(omega, 0.0, 1.0)
+        theta[label, at] = 0.0
+        theta = balanced(theta, label, weight)
+        theta /= max(1.0, float(theta.max(initial=0.0)))
+        theta[label, at] = -theta.sum(axis=0)
+        return theta
+
+    def reward(self, omega: Array, y: Array, weight: Array, most: float) -> tuple[float, float]:
+        """Best value of −ℓ* along t · ω for 0 ≤ t ≤ `most`, and its t."""
+        label = y.astype(np.intp)
+        theta = np.where(np.arange(len(omega))[:, None] == label, 0.0, omega)
+        t = min(most, 1.0 / max(float(theta.max(initial=0.0)), TINY))
+        return t * float(weight @ theta.sum(axis=0)), t
+
+
+@dataclass(frozen=True)
+class LogLoss:
+    """Log Σ_c exp(f_c) − f_y."""
+
+    name = "log"
+
+    def at(self, F: Array, y: Array) -> Array:
+        """Loss of the scores F (m, o) of observations with labels y."""
+        return np.asarray(logsumexp(F, axis=0) - F[y.astype(np.intp), np.arange(F.shape[1])])
+
+    def prox(self, V: Array, y: Array, step: Array) -> Array:
+        """argmin_F step · ℓ(F) + ‖F − V‖² / 2: Newton's method, halved where it does not descend."""
+        label, at = y.astype(np.intp), np.arange(V.shape[1])
+        F = V.copy()
+        value = step * self.at(F, y)
+        for _ in range(ROUNDS):
+            p = softmax(F)
+            gradient = F - V + step * p
+            gradient[label, at] -= step
+            if not (np.abs(gradient) > 1e-12 * (1.0 + step)).any():
+                break
+            D = 1.0 / (1.0 + step * p)  # the Hessian is diag(1/D) − step p p'
+            Dp = D * p
+            move = D * gradient
+            move = move + Dp * (step * (p * move).sum(axis=0) / (1.0 - step * (p * Dp).sum(axis=0)))
+            length = np.ones(V.shape[1])
+            for _ in range(30):
+                new = F - length * move
+                after = step * self.at(new, y) + 0.5 * ((new - V) ** 2).sum(axis=0)
+                worse = after > value + 1e-14 * (1.0 + np.abs(value))
+                if not worse.any():
+                    break
+                length = np.where(worse, 0.5 * length, length)
+            F, value = new, after
+        return F
+
+    def constants(self, share: Array) -> tuple[Array, Array]:
+        """Best constant scores for classes of the given shares, and the ω (label, class) there."""
+        b = np.log(np.maximum(share, RARE))
+        return b - b.mean(), share - np.eye(len(share))
+
+    def dual_at(self, F: Array, y: Array) -> Array:
+        """The gradient ω (m, o)."""
+        p = softmax(F)
+        p[y.astype(np.intp), np.arange(F.shape[1])] -= 1.0
+        return p
+
+    def nearest(self, omega: Array, y: Array, weight: Array) -> Array:
+        """P − [c = y] with p a distribution and every class in balance, near the given ω (m, o)."""
+        label, at = y.astype(np.intp), np.arange(omega.shape[1])
+        p = omega.copy()
+        p[label, at] += 1.0
+        p = np.maximum(p, 1e-12)
+        wanted = np.bincount(label, weights=weight, minlength=len(p))
+        for _ in range(1000):
+            p /= p.sum(axis=0)
+            have = p @ weight
+            if np.abs(have - wanted).max() <= 1e-15 * weight.sum():
+                break
+            p *= (wanted / np.maximum(have, TINY))[:, None]
+        p /= p.sum(axis=0)
+        p[label, at] -= 1.0
+        return p
+
+    def reward(self, omega: Array, y: Array, weight: Array, most: float) -> tuple[float, float]:
+        """Best value of −ℓ* along t · ω for 0 ≤ t ≤ `most`, and its t: concave in t."""
+        label, at = y.astype(np.intp), np.arange(omega.shape[1])
+        own = np.zeros_like(omega)
+        own[label, at] = 1.0
+
+        def value(t: float) -> float:
+            p = np.clip(own + t * omega, 0.0, 1.0)
+            return -float(weight @ xlogy(p, p).sum(axis=0))
+
+        low, high = 0.0, min(most, 1.0)
+        for _ in range(60):
+            a, b = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (a, high) if value(a) < value(b) else (low, b)
+        best = max((min(most, 1.0), 0.5 * (low + high)), key=value)
+        return value(best), best
+
+
+ClassLoss = Hinge | LogLoss
+CLASS_LOSSES = ("hinge", "log")
+
+
+def make_class_loss(name: Any) -> ClassLoss:
+    """Return the loss called `name`."""
+    if name == "hinge":
+        return Hinge()
+    if name == "log":
+        return LogLoss()
+    raise ValueError(f"loss must be one of {CLASS_LOSSES}, got {name!r}.")
+
+
+def softmax(F: Array) -> Array:
+    """Return exp(F) with columns that sum to one."""
+    p = np.exp(F - F.max(axis=0))
+    return np.asarray(p / p.sum(axis=0))
+
+
+def balanced(theta: Array, label: Array, weight: Array) -> Array:
+    """Multiply θ (class, observation) by factors near one, one for each (label, class), that balance every class.
+
+    T[y, c] = Σ_o w_o θ_oc over the rows of label y must have equal row and column sums. With potentials π the entry
+    is multiplied by 1 + π_y − π_c; each round solves the Laplacian system of T.
+    """
+    m = len(theta)
+    for _ in range(20):
+        T = np.zeros((m, m))
+        np.add.at(T, label, (weight * theta).T)
+        lack = T.sum(axis=0) - T.sum(axis=1)
+        if np.abs(lack).max(initial=0.0) <= 1e-15 * T.sum():
+            break
+        both = T + T.T
+        pi = np.linalg.lstsq(np.diag(both.sum(axis=1)) - both, lack, rcond=1e-12)[0]
+        theta = theta * np.clip(1.0 + pi[label] - pi[:, None], 0.0, 2.0)
+    return theta

@@ -1,0 +1,99 @@
+"""The losses of classification against their definitions."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from pldc.problem.class_losses import Hinge, LogLoss, balanced, make_class_loss, softmax
+
+BOTH = pytest.mark.parametrize("loss", [Hinge(), LogLoss()], ids=["hinge", "log"])
+
+
+def table(m=4, o=40, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng, 2.0 * rng.normal(size=(m, o)), rng.integers(0, m, o).astype(float), rng.uniform(0.1, 1.0, o)
+
+
+def test_values_by_hand():
+    F, y = np.array([[1.0, 0.0], [0.5, 0.0], [-3.0, 2.0]]), np.array([0.0, 1.0])
+    assert np.allclose(Hinge().at(F, y), [0.5, 1.0 + 3.0])
+    assert np.allclose(LogLoss().at(F, y), logsumexp(F, axis=0) - [1.0, 0.0])
+
+
+@BOTH
+def test_prox_is_a_minimum(loss):
+    rng, V, y, step = table()
+    F = loss.prox(V, y, step)
+
+    def objective(G):
+        return step * loss.at(G, y) + 0.5 * ((G - V) ** 2).sum(axis=0)
+
+    assert not np.allclose(F, V)
+    for size in (1e-4, 1e-2, 1.0):
+        for _ in range(200):
+            assert (objective(F + size * rng.normal(size=F.shape)) >= objective(F) - 1e-12).all()
+
+
+@BOTH
+def test_reward_is_a_lower_bound_of_the_loss(loss):
+    # ℓ(F) ≥ ⟨ω, F⟩ − ℓ*(ω) for every ω of the domain and every F, with equality at the gradient
+    rng, F, y, w = table()
+    for _ in range(20):
+        omega = loss.nearest(rng.normal(size=F.shape), y, w)
+        value, t = loss.reward(omega, y, w, 0.6)
+        assert 0 <= t <= 0.6
+        for scores in (F, 10.0 * rng.normal(size=F.shape)):
+            assert w @ loss.at(scores, y) >= w @ (t * omega * scores).sum(axis=0) + value - 1e-9
+    gradient = loss.dual_at(F, y)
+    tight, _ = loss.reward(gradient, y, w, 1.0)
+    assert tight >= w @ loss.at(F, y) - w @ (gradient * F).sum(axis=0) - 1e-9
+
+
+@BOTH
+def test_nearest_is_in_balance(loss):
+    rng, _, y, w = table()
+    omega = loss.nearest(rng.normal(size=(4, 40)), y, w)
+    label = y.astype(int)
+    assert np.abs(omega @ w).max() <= 1e-12 * w.sum()
+    assert np.allclose(omega.sum(axis=0), 0.0)
+    others = np.where(np.arange(4)[:, None] == label, 0.0, omega)
+    assert others.min() >= 0 and others.max() <= 1
+
+
+@BOTH
+def test_constants_are_the_best_ones_and_proved(loss):
+    rng = np.random.default_rng(0)
+    share = np.array([0.5, 0.3, 0.15, 0.05])
+    labels = np.arange(4.0)
+    b, omega = loss.constants(share)
+
+    def risk(scores):
+        return float(share @ loss.at(np.tile(scores, (4, 1)).T, labels))
+
+    for _ in range(2000):
+        assert risk(b + 10 ** rng.uniform(-3, 1) * rng.normal(size=4)) >= risk(b) - 1e-9
+    assert np.allclose(share @ omega, 0.0, atol=1e-9)  # every class in balance
+    value, _ = loss.reward(omega.T, labels, share, 1.0)
+    assert value == pytest.approx(risk(b), rel=1e-6)
+
+
+def test_a_class_that_is_not_there_does_no_harm():
+    for loss in (Hinge(), LogLoss()):
+        b, omega = loss.constants(np.array([0.6, 0.4, 0.0]))
+        assert np.isfinite(b).all() and np.isfinite(omega).all() and b[2] < b.min(initial=np.inf, where=[1, 1, 0])
+
+
+def test_balanced_leaves_a_circulation_alone():
+    theta = np.array([[0.0, 0.5], [0.5, 0.0]])
+    assert np.allclose(balanced(theta, np.array([0, 1]), np.ones(2)), theta)
+    moved = balanced(np.array([[0.0, 0.5], [0.4, 0.0]]), np.array([0, 1]), np.ones(2))
+    assert moved[1, 0] == pytest.approx(moved[0, 1])
+
+
+def test_softmax_does_not_overflow():
+    assert np.allclose(softmax(np.array([[1e4], [0.0]])), [[1.0], [0.0]])
+
+
+def test_unknown_name():
+    with pytest.raises(ValueError, match="loss must be one of"):
+        make_class_loss("squared")

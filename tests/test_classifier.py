@@ -1,0 +1,168 @@
+"""DCClassifier as its users see it."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pldc import DCClassifier, PLDCSum
+
+CHECKED = [
+    DCClassifier(lam=0.05, tol=0.05, max_iter=15, n_jobs=1),
+    DCClassifier(loss="log", lam=0.05, penalty="joint", tol=0.05, max_iter=150, n_jobs=1),
+    DCClassifier(cv=2, geometry="axes", tol=0.05, n_jobs=1),
+]
+
+
+@pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def rings(n=60, m=3, seed=0):
+    """Labels by the distance from the origin: no linear score can tell them apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    order = np.argsort((X**2).sum(axis=1))
+    y = np.empty(n, dtype=int)
+    y[order] = np.arange(n) * m // n
+    return X, y
+
+
+NAMES = np.array(["inner", "middle", "outer"])
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = rings()
+    return DCClassifier(n_jobs=1, geometry="axes").fit(X, NAMES[y])
+
+
+def test_learns_rings(fitted):
+    X, y = rings(300, seed=1)
+    assert fitted.score(X, NAMES[y]) > 0.85
+    assert fitted.certificate_.gap <= fitted.tol and fitted.solver_ == "exact"
+    assert fitted.classes_.tolist() == NAMES.tolist() and len(fitted.functions_) == 3
+    scores = fitted.decision_function(X)
+    assert scores.shape == (300, 3)
+    assert (NAMES[scores.argmax(axis=1)] == fitted.predict(X)).all()
+    assert fitted.cv_results_["mean_test_score"].max() <= 0
+
+
+def test_probabilities_of_the_hinge_are_calibrated_by_the_folds(fitted):
+    X, y = rings(400, seed=2)
+    p = fitted.predict_proba(X)
+    assert p.shape == (400, 3) and np.allclose(p.sum(axis=1), 1.0) and (p >= 0).all()
+    loss = -np.log(p[np.arange(400), y]).mean()
+    assert loss < 0.6 * np.log(3)
+    raw = np.exp(fitted.decision_function(X))
+    raw /= raw.sum(axis=1, keepdims=True)
+    assert loss < -np.log(raw[np.arange(400), y]).mean()
+
+
+def test_probabilities_need_folds_or_the_log_loss():
+    X, y = rings(24)
+    hinge = DCClassifier(lam=0.05).fit(X, y)
+    assert not hasattr(hinge, "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba") as raised:
+        hinge.predict_proba  # noqa: B018
+    assert "loss='log'" in str(raised.value.__cause__)
+    log = DCClassifier(lam=0.05, loss="log", tol=0.1).fit(X, y)
+    assert log.solver_ == "admm"
+    scores = log.decision_function(X)
+    odds = np.log(log.predict_proba(X)[:, 1:] / log.predict_proba(X)[:, :1])
+    assert np.allclose(odds, scores[:, 1:] - scores[:, :1])
+
+
+def test_two_classes_have_one_column():
+    X, y = rings(40, 2)
+    model = DCClassifier(lam=0.02).fit(X, y == 1)
+    margin = model.decision_function(X)
+    assert margin.shape == (40,) and model.classes_.tolist() == [False, True]
+    assert ((margin > 0) == model.predict(X)).all()
+    assert np.allclose(margin, model.functions_[1](X) - model.functions_[0](X))
+
+
+def test_explanations_add_up(fitted):
+    X, _ = rings(20, seed=3)
+    why = fitted.explain(X)
+    assert np.allclose(why.intercept + why.contributions.sum(axis=1), why.margin) and (why.margin >= 0).all()
+    assert (why.prediction == fitted.predict(X)).all() and (why.runner_up != why.prediction).all()
+    ranked = np.sort(fitted.decision_function(X), axis=1)
+    assert np.allclose(why.margin, ranked[:, -1] - ranked[:, -2])
+    step = 1e-6 * np.ones(2)
+    moved = fitted.decision_function(X + step)
+    label = {name: k for k, name in enumerate(NAMES)}
+    first, second = ([label[name] for name in names] for names in (why.prediction, why.runner_up))
+    at = np.arange(20)
+    change = (moved[at, first] - moved[at, second] - why.margin) / 1e-6
+    assert np.isclose(change, why.slopes.sum(axis=1), atol=1e-4).mean() > 0.9  # but at a kink
+    assert "and not" in str(why) and why.to_dict(0)["prediction"] in NAMES and "17 more rows" in str(why)
+
+
+def test_weights():
+    X, y = rings(30)
+    weight = np.ones(30)
+    weight[[3, 5]] = 2.0, 0.0
+    rows = np.r_[np.delete(np.arange(30), 5), 3]
+    a = DCClassifier(lam=0.02, tol=1e-5).fit(X, y, sample_weight=weight)
+    b = DCClassifier(lam=0.02, tol=1e-5).fit(X[rows], y[rows])
+    assert np.allclose(a.decision_function(X), b.decision_function(X), atol=1e-6)
+    heavy = DCClassifier(lam=0.3, class_weight={0: 20.0, 1: 1.0, 2: 1.0}).fit(X, y)
+    assert (heavy.predict(X) == 0).sum() > (DCClassifier(lam=0.3).fit(X, y).predict(X) == 0).sum()
+
+
+def test_learned_geometry_finds_a_slanted_direction():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (np.abs(X @ [1.0, -1.0, 0.5]) > 0.9).astype(int)
+    model = DCClassifier(n_jobs=1, max_rounds=2).fit(X, y)
+    assert set(model.cv_results_["param_round"]) == {0, 1, 2}
+    assert all(isinstance(f, PLDCSum) for f in model.functions_) == (len(model.rounds_) > 1)
+    T = rng.normal(size=(500, 3))
+    assert model.score(T, np.abs(T @ [1.0, -1.0, 0.5]) > 0.9) > 0.8
+
+
+def test_a_scorer_groups_and_names():
+    pandas = pytest.importorskip("pandas")
+    X, y = rings(40)
+    table = pandas.DataFrame(X, columns=["a", "b"])
+    groups = np.repeat(np.arange(10), 4)
+    model = DCClassifier(n_jobs=1, scoring="accuracy", cv=3, geometry="axes").fit(table, NAMES[y], groups=groups)
+    best = model.cv_results_["mean_test_score"].max()
+    assert 0.5 < best <= 1.0
+    assert model.feature_names_in_.tolist() == ["a", "b"] and model.explain(table).features == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"loss": "squared"}, "loss must be one of"),
+        ({"lam": "srm"}, "lam must be 'cv' or a positive number"),
+        ({"lam": -1.0}, "lam must be"),
+        ({"loss": "log", "solver": "exact"}, "log loss"),
+        ({"geometry": "round"}, "geometry"),
+    ],
+)
+def test_bad_settings(settings, match):
+    with pytest.raises(ValueError, match=match):
+        DCClassifier(**settings).fit(*rings(12))
+
+
+def test_bad_targets():
+    X, y = rings(12)
+    with pytest.raises(ValueError, match="one class"):
+        DCClassifier().fit(X, np.zeros(12))
+    with pytest.raises(ValueError, match="one class"):
+        DCClassifier(lam=0.1).fit(X, y, sample_weight=(y == 1).astype(float))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        DCClassifier().fit(X, np.linspace(0, 1, 12))
+
+
+def test_iris():
+    X, y = load_iris(return_X_y=True)
+    even = np.arange(0, 150, 2)
+    odd = even + 1
+    model = DCClassifier(n_jobs=1, geometry="axes").fit(X[even], y[even])
+    assert model.score(X[odd], y[odd]) > 0.9
