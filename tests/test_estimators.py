@@ -418,3 +418,21 @@ def test_an_interrupted_fit_leaves_no_half_fitted_model(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert not hasattr(model, "function_")
+
+
+def test_several_targets_are_fitted_each_by_itself():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(25, 2))
+    Y = np.column_stack([np.abs(X[:, 0]), X[:, 1] ** 2, X @ [1.0, -1.0]])
+    model = DCRegressor(lam=0.01).fit(X, Y)
+    alone = [DCRegressor(lam=0.01).fit(X, column) for column in Y.T]
+    assert model.predict(X).shape == (25, 3) and len(model.outputs_) == 3
+    assert np.array_equal(model.predict(X), np.column_stack([one.predict(X) for one in alone]))
+    assert model.score(X, Y) > 0.9 and not hasattr(model, "function_")
+    assert len(model.explain(X[:2])) == 3
+    assert not hasattr(model.fit(X, Y[:, 0]), "outputs_")
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X, np.where(Y > 1, np.nan, Y))
+    folds = DCRegressor(geometry="axes", n_jobs=1).fit(X, Y[:, :2])
+    low, high = folds.predict_interval(X)
+    assert low.shape == high.shape == (25, 2) and (low <= high).all()

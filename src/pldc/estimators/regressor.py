@@ -165,6 +165,9 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         Range of the training targets.
     reference_ : array of shape (d,)
         Mean of the training rows: where `explain` measures contributions from.
+    outputs_ : list of DCRegressor
+        Only if y has several columns: the fit of each, with the attributes above, which are missing here then.
+        `predict` and `predict_interval` give one column for each, `explain` and `generalization_bound` a list.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if X has column names.
@@ -262,7 +265,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         Parameters
         ----------
         X : array or DataFrame of shape (n, d)
-        y : array of shape (n,)
+        y : array of shape (n,) or (n, m)
+            With several columns each is fitted by itself; see `outputs_`.
         sample_weight : array of shape (n,), optional
             A weight of 2 equals the row twice; a weight of 0 equals the row left out.
         groups : array of shape (n,), optional
@@ -281,6 +285,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         self._forget()
         self._cross_fit: CrossFit | None = None
         self._check_monitor(monitor)
+        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            return self._fit_columns(X, y, sample_weight, groups, monitor)
         given = self._rows_of(X, y, sample_weight)
         rows = given.take(np.flatnonzero(given.weight > 0))
         self._check_groups(groups, given)
@@ -313,6 +319,25 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
             gap = fitted[-1].certificate.gap
             raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
         return self
+
+    def _fit_columns(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None, monitor: Monitor | None
+    ) -> DCRegressor:
+        """Fit every column of y by itself: their losses add up, so one program for all would have the same solution."""
+        _, Y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=True)
+        fits = [clone(self).fit(X, column, sample_weight, groups, monitor) for column in np.asarray(Y, dtype=float).T]
+        self.outputs_ = fits
+        self.n_iter_ = max(fit.n_iter_ for fit in fits)
+        return self
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, ["function_", "outputs_"], all_or_any=any)
+
+    def __sklearn_tags__(self) -> Any:
+        """Several targets are allowed."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
         """Check the data."""
@@ -435,7 +460,10 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         X : array or DataFrame of shape (n, d)
         coverage : float, default=0.9
         """
-        check_is_fitted(self, "function_")
+        self._check_fitted()
+        if hasattr(self, "outputs_"):
+            low, high = zip(*(fit.predict_interval(X, coverage) for fit in self.outputs_), strict=True)
+            return np.column_stack(low), np.column_stack(high)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         if not (isinstance(coverage, Real) and 0 < coverage < 1):
             raise ValueError(f"coverage must lie strictly between 0 and 1, got {coverage!r}.")
@@ -445,7 +473,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
             )
         return self._cross_fit.interval(X, float(coverage))
 
-    def generalization_bound(self, delta: float = 0.05, M: float | None = None) -> Bound:
+    def generalization_bound(self, delta: float = 0.05, M: float | None = None) -> Bound | list[Bound]:
         """Bound the expected loss of `function_`, with probability at least 1 − delta; see :mod:`pldc.select.bound`.
 
         The theorem is for the worst case: on tables of ordinary size the bound is far above the loss on new rows.
@@ -463,7 +491,9 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
             Every term, in the units of the loss of y; ``print`` shows them with the assumptions. The seminorm is the
             joint one in standardised features, bounded by the pieces of `function_`.
         """
-        check_is_fitted(self, "function_")
+        self._check_fitted()
+        if hasattr(self, "outputs_"):
+            return [fit.generalization_bound(delta, M) for fit in self.outputs_]
         if not (isinstance(delta, Real) and 0 < delta < 1):
             raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
         if len(self._rows.y) < 2:
@@ -476,11 +506,13 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
 
     def predict(self, X: Any) -> Array:
         """Evaluate the fitted function at the rows of X (clipped, if `clip`)."""
-        check_is_fitted(self, "function_")
+        self._check_fitted()
+        if hasattr(self, "outputs_"):
+            return np.column_stack([fit.predict(X) for fit in self.outputs_])
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.clip(self.function_(X), *self._limits())
 
-    def explain(self, X: Any, reference: ArrayLike | None = None) -> Explanation:
+    def explain(self, X: Any, reference: ArrayLike | None = None) -> Explanation | list[Explanation]:
         """Explain each prediction by the affine function that rules at its row.
 
         Parameters
@@ -494,7 +526,9 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         Explanation
             prediction, intercept, slopes, contributions and active pieces, row by row; ``print`` shows a table.
         """
-        check_is_fitted(self, "function_")
+        self._check_fitted()
+        if hasattr(self, "outputs_"):
+            return [fit.explain(X, reference) for fit in self.outputs_]
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return explain(
             self.function_,
