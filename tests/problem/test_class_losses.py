@@ -34,6 +34,22 @@ def test_prox_is_a_minimum(loss):
             assert (objective(F + size * rng.normal(size=F.shape)) >= objective(F) - 1e-12).all()
 
 
+@pytest.mark.parametrize("m", [2, 3, 8])
+@pytest.mark.parametrize("step", [0.01, 0.1, 1.0, 3.0, 30.0])
+@pytest.mark.parametrize("size", [0.1, 1.0, 5.0])
+def test_prox_satisfies_the_optimality_conditions(m, step, size):
+    rng = np.random.default_rng(m)
+    V, y = size * rng.normal(size=(m, 400)), rng.integers(0, m, 400).astype(float)
+    steps, own = np.full(400, step), np.arange(m)[:, None] == y
+    F = LogLoss().prox(V, y, steps)
+    assert np.allclose((V - F) / step, LogLoss().dual_at(F, y), atol=1e-9)
+    F = Hinge().prox(V, y, steps)
+    theta, margin = (V - F) / step, F - F[y.astype(int), np.arange(400)] + 1.0
+    assert np.allclose(theta.sum(axis=0), 0.0, atol=1e-9)
+    limits = np.where(margin > 1e-9, 1.0, 0.0), np.where(margin < -1e-9, 0.0, 1.0)
+    assert (own | ((theta >= limits[0] - 1e-7) & (theta <= limits[1] + 1e-7))).all()
+
+
 @BOTH
 def test_reward_is_a_lower_bound_of_the_loss(loss):
     # ℓ(F) ≥ ⟨ω, F⟩ − ℓ*(ω) for every ω of the domain and every F, with equality at the gradient

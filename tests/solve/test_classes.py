@@ -52,11 +52,7 @@ def test_quick_engine_brackets_the_optimum(loss, penalty):
     found = certify(problem, solution)
     truth = class_optimum(X, y, 3, loss=loss, penalty=penalty, lam=0.02)
     assert found.lower <= truth + 1e-5 and found.upper >= truth - 1e-5
-    if loss == "log":
-        assert found.gap <= 0.05
-    else:  # slow on the hinge: closer with more iterations, but not close
-        early = certify(problem, AdmmSolver(tol=1e-2, max_iter=100).solve(problem))
-        assert found.gap < early.gap and found.upper <= 1.1 * truth
+    assert solution.status == "optimal" and found.gap <= 0.011
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log"])

@@ -52,7 +52,9 @@ class Hinge:
             excess = t - v - step * theta.sum(axis=0)
             low, high = np.where(excess <= 0, t, low), np.where(excess >= 0, t, high)
             new = t - excess / (1.0 + ((theta > 0) & (theta < 1)).sum(axis=0))
-            new = np.where((new < low) | (new > high), 0.5 * (low + high), new)
+            # At a kink the slope is of one side only, and Newton's steps may go to and fro between two ends.
+            new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
+            new = np.where(excess == 0, t, new)
             if not (np.abs(new - t) > 4 * np.finfo(float).eps * (1.0 + np.abs(t))).any():
                 break
             t = new

@@ -29,7 +29,7 @@ RHO = 16.0  # penalty parameter of the rows, in units of λ / (n L)
 STIFFNESS = 0.1  # that of the slopes, relative to the rows' own pull on them
 RESETS = (10, 30, 80, 200, 500)  # iterations after which the penalty parameter follows the seminorm reached
 RESIDUAL = 0.3  # expected size of a residual, in scaled numbers: sets the penalty parameter of the loss
-SCORES = {"hinge": 2.0, "log": 8.0}  # the same for scores
+SCORES, LEAST_SPREAD = {"hinge": 6.0, "log": 10.0}, 0.1  # the same for scores, in units of their spread
 WEIGHTED = 3000  # points up to which rows are weighted: it needs four n × n arrays
 FIRST_CHECK, SPACING = 50, 1.25  # certify after so many iterations, then whenever they have grown by this factor
 
@@ -127,7 +127,7 @@ class Admm:
         self.sweep = Sweep(X, P, workers, dtype) if device is None else TorchSweep(X, P, workers, dtype, device)
         loss = problem.loss
         self.squared = isinstance(loss, Loss) and not np.isfinite(loss.up)
-        self.tau = problem.weight / self._residual()
+        self.tau = problem.weight / self._residual(LEAST_SPREAD)
         self.iterations = 0
         self.size = 2.0 * np.sqrt(d)
         several = () if problem.outputs == 1 else (problem.outputs,)
@@ -146,11 +146,14 @@ class Admm:
             self._warm(start)
         self.c_copy = self.c
 
-    def _residual(self) -> float:
-        """Return what sets the penalty parameter of the loss: a residual for each unit of its derivative."""
+    def _residual(self, spread: float) -> float:
+        """Return what sets the penalty parameter of the loss: a residual for each unit of its derivative.
+
+        Scores have no scale but that which λ leaves them: their `spread` over the points.
+        """
         loss = self.problem.loss
         if not isinstance(loss, Loss):
-            return SCORES[loss.name]
+            return SCORES[loss.name] * spread
         return loss.softness if self.squared else RESIDUAL
 
     def _warm(self, start: Solution) -> None:
@@ -263,6 +266,11 @@ class Admm:
     def _change_rho(self, size: float, ratio: float = 1.0) -> None:
         """Set the penalty parameter for the seminorm `size`, and multiply all flows by `ratio`."""
         old, self.size = self.rho, size
+        if not isinstance(self.problem.loss, Loss):
+            scores = self.problem.by_output(self.phi)
+            spread = float(np.sqrt(scores.var(axis=1).mean()))
+            tau = self.problem.weight / self._residual(max(spread, LEAST_SPREAD))
+            self.e_dual, self.tau = self.e_dual * (self.tau / tau), tau
         self._set_rho()
         self.sweep.scale_multipliers(ratio * old / self.rho)
         self.q_dual = self.q_dual * (ratio * old / self.rho)
