@@ -1,5 +1,7 @@
 """An independent model of the program in CVXPY, written from its statement and sharing no code with the package."""
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 
@@ -66,6 +68,8 @@ def class_optimum(X, y, m, *, loss, penalty, lam, weight=None):
             terms.append(w[i] * (cp.log_sum_exp(cp.hstack([score[i] for score in scores])) - own))
     problem = cp.Problem(cp.Minimize(sum(terms) + lam * sum(seminorms)), constraints)
     tight = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-9, "tol_feas": 1e-9} if loss == "hinge" else {}
-    problem.solve(solver=cp.CLARABEL, **tight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the log loss, to six digits or so
+        problem.solve(solver=cp.CLARABEL, **tight)
     assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE), problem.status
     return problem.value

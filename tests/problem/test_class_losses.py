@@ -77,6 +77,21 @@ def test_nearest_is_in_balance(loss):
 
 
 @BOTH
+def test_nearest_is_in_balance_for_odd_hints_too(loss):
+    rng = np.random.default_rng(0)
+    for k in range(60):
+        m, o = int(rng.integers(2, 6)), 30
+        y, w = rng.integers(0, m, o).astype(float), 10 ** rng.uniform(-3, 0, o)
+        own = np.arange(m)[:, None] == y
+        hints = (10 ** rng.uniform(-6, 1) * rng.normal(size=(m, o)), loss.dual_at(30.0 * rng.normal(size=(m, o)), y))
+        sparse = np.where(rng.uniform(size=(m, o)) < 0.1, 1.0, 0.0)
+        for hint in (*hints, sparse):
+            omega = loss.nearest(hint, y, w)
+            assert np.abs(omega @ w).max() <= 1e-11 * max(np.abs(w * omega).sum(), 1e-3 * w.sum()), (k, m)
+            assert np.where(own, 0.0, omega).min() >= 0 and np.where(own, 0.0, omega).max() <= 1 + 1e-12
+
+
+@BOTH
 def test_constants_are_the_best_ones_and_proved(loss):
     rng = np.random.default_rng(0)
     share = np.array([0.5, 0.3, 0.15, 0.05])

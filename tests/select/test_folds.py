@@ -37,3 +37,19 @@ def test_interleaved_folds_partition_the_rows_evenly():
     for train, test in splits:
         assert not set(train) & set(test) and len(train) + len(test) == 23
         assert np.diff(np.sort(test)).max() < 10  # from everywhere in the order
+
+
+def test_folds_of_classes_are_stratified_and_do_not_know_their_names():
+    rng = np.random.default_rng(0)
+    X, label = rng.normal(size=(60, 2)), np.repeat(np.arange(3), 20)
+    held = {}
+    for names in ([0.0, 1.0, 2.0], [2.0, 0.0, 1.0]):
+        y = np.array(names)[label]
+        rows, member = distinct(Rows(X, y, np.ones(60)), classes=True)
+        back = np.array([names.index(v) for v in rows.y])
+        folds = interleaved(60, 5)
+        assert all(np.bincount(back[test], minlength=3).tolist() == [4, 4, 4] for _, test in folds)
+        held[tuple(names)] = [sorted(map(tuple, rows.X[test])) for _, test in folds]
+        assert np.array_equal(rows.X[member], X)
+    first, second = held.values()
+    assert first == second

@@ -139,3 +139,26 @@ def test_what_classes_do_not_have():
         build(X, y + 1, 3)
     with pytest.raises(ValueError, match="Several outputs"):
         build(X, y, 1)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_the_certificate_closes_where_labels_meet_at_a_point(loss):
+    rng = np.random.default_rng(0)
+    X, y = np.repeat(np.arange(6.0), 4)[:, None], rng.integers(0, 3, 24)
+    y[:3] = 0, 1, 2
+    problem = build(X, y, 3, loss, lam=0.01)
+    assert len(problem.X) == 6 and len(problem.y) > 6
+    solver = ExactSolver(tol=1e-5) if loss == "hinge" else AdmmSolver(tol=1e-2)
+    solution = solver.solve(problem)
+    truth = class_optimum(X, y, 3, loss=loss, penalty="componentwise", lam=0.01)
+    assert solution.status == "optimal"
+    assert certify(problem, solution).upper == pytest.approx(truth, rel=1e-5 if loss == "hinge" else 1e-2)
+
+
+def test_a_class_without_rows():
+    X, y = labelled(16, 2, 2)
+    for loss in ("hinge", "log"):
+        problem = build(X, y, 3, loss)
+        assert np.abs(problem.null_fit).max() < 20
+        found = certify(problem, AdmmSolver(tol=1e-2, max_iter=400).solve(problem))
+        assert found.lower <= found.upper and np.isfinite(found.upper)

@@ -12,7 +12,7 @@ import numpy as np
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, check_cv
 
@@ -105,7 +105,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             return rows, interleaved(len(rows.y), min(folds, len(rows.y))), len(rows.y) / len(everything.y)
         some = subsample(len(given.y), most)
         rows, labels = given.take(some), None if groups is None else np.asarray(groups)[some]
-        splitter = check_cv(self.cv)
+        splitter = check_cv(self.cv, rows.y, classifier=is_classifier(self))
         if number:
             count = len(np.unique(np.asarray(labels)))
             if count < 2:

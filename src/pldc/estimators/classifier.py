@@ -43,7 +43,7 @@ TEMPERATURES = (-5.0, 4.0)  # logarithms
 
 
 def _has_probabilities(model: DCClassifier) -> bool:
-    if model.loss == "log" or getattr(model, "_calibration", None) is not None:
+    if getattr(model, "_fitted_loss", model.loss) == "log" or getattr(model, "_calibration", None) is not None:
         return True
     raise AttributeError(
         "Probabilities need loss='log', or lam='cv', whose folds calibrate the scores of the hinge (four distinct rows "
@@ -215,7 +215,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         rows = given.take(np.flatnonzero(given.weight > 0))
         recipe = self._recipe()
         lam = self._lam_rule()
-        merged, _ = distinct(rows)
+        merged, _ = distinct(rows, classes=True)
         few = len(merged.y) < FEWEST
         learned = not few and self._geometry(lam, len(merged.y)) == "learned"
         rounds = whole("max_rounds", self.max_rounds, 0) if learned else 0
@@ -237,6 +237,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         if ended in CUT_SHORT and len(fitted) > 1:
             fitted.pop()
         last = fitted[-1]
+        self._fitted_loss = self.loss
         self.rounds_ = fitted
         self.functions_ = [
             PLDCSum.mean(list(scores)) for scores in zip(*(round_.functions for round_ in fitted), strict=True)
@@ -255,15 +256,29 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         """Check the data; labels become numbers."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
         weight = check_weight(sample_weight, len(y))
-        if self.class_weight is not None:
-            weight = weight * compute_sample_weight(self.class_weight, y)
-        present = np.unique(codes[weight > 0])
-        if len(present) < 2:
-            only = self.classes_[present[:1]]
+        weight = weight * self._class_factors(y, weight)
+        here = weight > 0
+        self.classes_ = np.unique(y[here])
+        if len(self.classes_) < 2:
+            only = self.classes_[:1]
             raise ValueError(f"A classifier needs rows of two classes at least; there is only one class, {only}.")
-        return Rows(X, codes.astype(np.float64), weight)
+        codes = np.zeros(len(y))
+        codes[here] = np.searchsorted(self.classes_, y[here])
+        return Rows(X, codes, weight)
+
+    def _class_factors(self, y: np.ndarray, weight: Array) -> Array:
+        """Return what `class_weight` multiplies each weight by; "balanced" makes the classes weigh the same."""
+        if self.class_weight is None:
+            return np.ones(len(y))
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            names, label = np.unique(y, return_inverse=True)
+            total = np.bincount(label, weights=weight)
+            return np.asarray(weight.sum() / len(names) / np.where(total > 0, total, 1.0))[label]
+        factors = np.asarray(compute_sample_weight(self.class_weight, y), dtype=np.float64)
+        if not (np.isfinite(factors).all() and (factors >= 0).all()):
+            raise ValueError(f"class_weight must hold finite numbers ≥ 0, got {self.class_weight!r}.")
+        return factors
 
     def _recipe(self) -> Recipe:
         return Recipe(
@@ -280,7 +295,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         self, recipe: Recipe, given: Rows, groups: ArrayLike | None, rounds: int
     ) -> list[tuple[Recipe, float, Array | None]]:
         """Choose λ and the rounds, and calibrate the scores where the folds did not look."""
-        everything, _ = distinct(given.take(np.flatnonzero(given.weight > 0)))
+        everything, _ = distinct(given.take(np.flatnonzero(given.weight > 0)), classes=True)
         rows, splits, share = self._splits(given, everything, groups)
         search = Search(
             recipe,

@@ -30,6 +30,7 @@ from pldc.problem.repair import repair
 # of zero (a target that is exactly constant, or exactly linear beside a free linear term) has no relative gap.
 FLOOR = 1e-9
 CONTRADICTION = 1e-9
+IMBALANCE = 1e-12  # of the dual variables of a class, relative to all: what rounding leaves
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,9 @@ class Certificate:
 
 def certify(problem: Problem, solution: Solution) -> Certificate:
     """Bound the optimum of `problem` from both sides, starting from any iterate."""
-    feasible = replace(repair(problem, solution), multipliers=solution.multipliers)
-    return bracket(problem, problem.objective(feasible), lower_bound(problem, solution.multipliers), feasible)
+    feasible = replace(repair(problem, solution), multipliers=solution.multipliers, dual=solution.dual)
+    lower = lower_bound(problem, solution.multipliers, solution.dual)
+    return bracket(problem, problem.objective(feasible), lower, feasible)
 
 
 def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) -> Certificate:
@@ -69,8 +71,11 @@ def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) ->
     return Certificate(upper, lower, gap if np.isfinite([upper, lower, gap]).all() else np.inf, feasible)
 
 
-def lower_bound(problem: Problem, multipliers: Any) -> float:
-    """Value of a dual feasible point made from approximate multipliers; zero if there are none."""
+def lower_bound(problem: Problem, multipliers: Any, dual: Array | None = None) -> float:
+    """Value of a dual feasible point made from approximate multipliers; zero if there are none.
+
+    `dual` is a hint for classes; see :class:`Solution`.
+    """
     if multipliers is None:
         return 0.0
     X = problem.centred  # only differences of points count; centred, they do not cancel
@@ -79,29 +84,44 @@ def lower_bound(problem: Problem, multipliers: Any) -> float:
     div = np.array([np.asarray(mu.sum(axis=0)).ravel() - o for mu, o in zip(flows, out, strict=True)])
     h = np.array([mu @ X - o[:, None] * X for mu, o in zip(flows, out, strict=True)])
     mean = problem.by_output(div) * (problem.outputs / len(problem.signs))
-    share = np.empty(0)
     if isinstance(problem.loss, Loss):
         omega = orthogonal_to_linear(problem, mean)
-    else:
-        share = observed_dual(problem, problem.loss, mean)
-        omega = problem.at_nodes(problem.weight * share)
+        return max(dual_value(problem, omega, norm) for norm in flow_norms(problem, omega, div, h))
+    hints = [share for share in (observed_dual(problem, problem.loss, mean), dual) if share is not None]
+    return max(class_dual_value(problem, problem.loss, share, div, h) for share in hints)
+
+
+def flow_norms(problem: Problem, omega: Array, div: Array, h: Array) -> list[float]:
+    """Dual norms of flows with divergence ω made in several ways from flows with h and divergence `div`."""
     wanted = problem.to_parts(omega)
     repaired = [h + np.array([route(problem, demand) for demand in wanted - div]) for route in (along_tree, directly)]
     repaired.append(np.array([directly(problem, demand) for demand in wanted]))  # ω alone, on a flow of its own
-    norms = [problem.penalty.dual(excess(flow, problem.slope_sign)) for flow in repaired]
-    if isinstance(problem.loss, Loss):
-        return max(dual_value(problem, omega, norm) for norm in norms)
-    most = _ratio(problem.lam, min(norms))
-    value = problem.loss.reward(share, problem.y, problem.weight, most)[0] if most == most else 0.0
+    return [problem.penalty.dual(excess(flow, problem.slope_sign)) for flow in repaired]
+
+
+def class_dual_value(problem: Problem, loss: ClassLoss, share: Array, div: Array, h: Array) -> float:
+    """Value of the dual at ω near `share` (m, o), per unit of weight; zero where it cannot be brought into balance."""
+    w = problem.weight
+    share = loss.nearest(np.nan_to_num(share, nan=0.0, posinf=0.0, neginf=0.0), problem.y, w)
+    mass = w * share
+    if not np.abs(mass.sum(axis=1)).max() <= IMBALANCE * np.abs(mass).sum():
+        return 0.0
+    norm = min(flow_norms(problem, problem.at_nodes(mass), div, h))
+    value = loss.reward(share, problem.y, w, _ratio(problem.lam, norm))[0] if np.isfinite(norm) else 0.0
     return value if np.isfinite(value) else 0.0
 
 
 def observed_dual(problem: Problem, loss: ClassLoss, omega: Array) -> Array:
-    """Give each observation a dual variable (m, o) of its loss, per unit of weight, near the share of ω at its point.
+    """Guess the dual variable (m, o) of each observation, per unit of weight, from ω (m, n) at the points.
 
-    In proportion to the weights; where labels meet at a point, any choice is valid and this one is not the best.
+    Where labels meet at a point all have the same probabilities under the log loss, and this is exact; under the hinge
+    it is not, and other hints may be better.
     """
-    return loss.nearest((omega / problem.node_weight)[:, problem.node], problem.y, problem.weight)
+    at_point = (omega / problem.node_weight)[:, problem.node]
+    if loss.name == "hinge":
+        return at_point
+    own = (np.arange(problem.outputs)[:, None] == problem.y).astype(np.float64)
+    return np.asarray(at_point + (problem.at_nodes(problem.weight * own) / problem.node_weight)[:, problem.node] - own)
 
 
 def clean(mu: Any) -> Any:

@@ -21,7 +21,9 @@ from pldc.function.max_affine import Array
 
 ROUNDS = 60  # of Newton's method, at most
 TINY = 1e-300
-FAR = 1e3  # a score of a class that is not there
+SMALLEST = 1e-8  # probability
+FARTHEST = 5.0  # that a score is moved at once
+DUST = 1e-9  # dual variables below this are what rounding left
 RARE = 1e-6  # share of a class that is not there
 
 
@@ -65,18 +67,21 @@ class Hinge:
 
     def constants(self, share: Array) -> tuple[Array, Array]:
         """Best constant scores for classes of the given shares, and the ω (label, class) that prove them best."""
-        m = len(share)
+        there = np.flatnonzero(share > 0)
+        m = len(there)
         y, c = (a.ravel() for a in np.meshgrid(np.arange(m), np.arange(m), indexing="ij"))
         y, c = y[y != c], c[y != c]
         k = np.arange(len(y))
         A = np.zeros((len(y), m + len(y)))
         A[k, c], A[k, y], A[k, m + k] = 1.0, -1.0, -1.0
-        bounds: list[tuple[float, float | None]] = [*[(-FAR, FAR)] * m, *[(0.0, None)] * len(y)]
-        found = linprog(np.concatenate([np.zeros(m), share[y]]), A, -np.ones(len(y)), bounds=bounds, method="highs")
-        theta = np.zeros((m, m))
-        theta[y, c] = np.clip(-found.ineqlin.marginals / np.maximum(share[y], TINY), 0.0, 1.0)
-        b = found.x[:m]
-        return b - b.mean(), theta - np.diag(theta.sum(axis=1))
+        bounds = [*[(None, None)] * m, *[(0.0, None)] * len(y)]
+        cost = np.concatenate([np.zeros(m), share[there][y]])
+        found = linprog(cost, A, -np.ones(len(y)), bounds=bounds, method="highs")
+        theta = np.zeros((len(share), len(share)))
+        theta[there[y], there[c]] = np.clip(-found.ineqlin.marginals / share[there][y], 0.0, 1.0)
+        b = np.full(len(share), found.x[:m].min(initial=0.0) - 1.0)
+        b[there] = found.x[:m]
+        return b - b[there].mean(), theta - np.diag(theta.sum(axis=1))
 
     def dual_at(self, F: Array, y: Array) -> Array:
         """A subgradient ω (m, o)."""
@@ -92,6 +97,8 @@ class Hinge:
         theta = np.clip(omega, 0.0, 1.0)
         theta[label, at] = 0.0
         theta = balanced(theta, label, weight)
+        if theta.max(initial=0.0) < DUST:
+            theta[:] = 0.0
         theta /= max(1.0, float(theta.max(initial=0.0)))
         theta[label, at] = -theta.sum(axis=0)
         return theta
@@ -154,19 +161,15 @@ class LogLoss:
     def nearest(self, omega: Array, y: Array, weight: Array) -> Array:
         """P − [c = y] with p a distribution and every class in balance, near the given ω (m, o)."""
         label, at = y.astype(np.intp), np.arange(omega.shape[1])
+        wanted = np.bincount(label, weights=weight, minlength=len(omega))
+        there = np.flatnonzero(wanted > 0)
         p = omega.copy()
         p[label, at] += 1.0
-        p = np.maximum(p, 1e-12)
-        wanted = np.bincount(label, weights=weight, minlength=len(p))
-        for _ in range(1000):
-            p /= p.sum(axis=0)
-            have = p @ weight
-            if np.abs(have - wanted).max() <= 1e-15 * weight.sum():
-                break
-            p *= (wanted / np.maximum(have, TINY))[:, None]
-        p /= p.sum(axis=0)
-        p[label, at] -= 1.0
-        return p
+        q = tilted(np.log(np.maximum(p[there], SMALLEST)), wanted[there], weight)
+        out = np.zeros_like(omega)
+        out[there] = q
+        out[label, at] -= 1.0
+        return out
 
     def reward(self, omega: Array, y: Array, weight: Array, most: float) -> tuple[float, float]:
         """Best value of −ℓ* along t · ω for 0 ≤ t ≤ `most`, and its t: concave in t."""
@@ -203,6 +206,32 @@ def softmax(F: Array) -> Array:
     """Return exp(F) with columns that sum to one."""
     p = np.exp(F - F.max(axis=0))
     return np.asarray(p / p.sum(axis=0))
+
+
+def tilted(F: Array, wanted: Array, weight: Array) -> Array:
+    """Return softmax(F + b) with b such that the class weights are `wanted`: Newton's method on a convex function."""
+    b = np.zeros(len(F))
+
+    def value(v: Array) -> float:
+        return float(weight @ logsumexp(F + v[:, None], axis=0) - wanted @ v)
+
+    current = value(b)
+    for _ in range(ROUNDS):
+        p = softmax(F + b[:, None])
+        excess = p @ weight - wanted
+        if np.abs(excess).max() <= 1e-15 * weight.sum():
+            break
+        H = np.diag(p @ weight) - (p * weight) @ p.T
+        move = np.linalg.lstsq(H, excess, rcond=1e-14)[0]
+        move *= min(1.0, FARTHEST / max(float(np.abs(move).max()), TINY))
+        length = 1.0
+        while length > 1e-6 and not value(b - length * move) <= current + 1e-15 * abs(current):
+            length *= 0.5
+        if length <= 1e-6:  # no descent along Newton's direction: scale every class to its weight instead
+            move, length = np.log(np.maximum(p @ weight, TINY) / wanted), 1.0
+        b = b - length * move
+        current = value(b)
+    return softmax(F + b[:, None])
 
 
 def balanced(theta: Array, label: Array, weight: Array) -> Array:

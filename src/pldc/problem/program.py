@@ -49,6 +49,8 @@ class Solution:
         c, zero unless the linear term is free.
     multipliers : P arrays (or scipy.sparse arrays) of shape (n, n), or None
         Entry [j, i] belongs to φ_i − φ_j ≥ ⟨g_j, x_i − x_j⟩.
+    dual : array of shape (m, o), or None
+        For classes: the derivative of the loss in the scores at each observation, per unit of weight, as a hint.
     status : str
         What happened, for a person to read; "optimal" when the asked gap was certified.
     iterations : int
@@ -60,6 +62,7 @@ class Solution:
     slopes: Array
     linear: Array
     multipliers: Any = None
+    dual: Array | None = None
     status: str = "unsolved"
     iterations: int = 0
     history: list[dict[str, float]] = field(default_factory=list, repr=False)

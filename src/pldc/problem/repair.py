@@ -194,7 +194,7 @@ def rescale(problem: Problem, solution: Solution) -> Solution:
 def rescale_scores(problem: Problem, solution: Solution) -> Solution:
     """Shift scores that vary nowhere to the best constants, and multiply others by the best of a few factors."""
     if not solution.slopes.any():
-        values = solution.values.copy()
+        values = np.zeros_like(solution.values)
         values[:: len(problem.signs) // problem.outputs] = problem.signs[0] * np.atleast_2d(problem.null_fit).T
         return replace(solution, values=values)
     fit = problem.fit(solution.values, solution.linear)

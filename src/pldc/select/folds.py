@@ -11,8 +11,14 @@ from pldc.problem.units import Units
 DIGITS = 8  # of standardised numbers: what rounding may change does not count
 
 
-def distinct(rows: Rows) -> tuple[Rows, IntArray]:
+def distinct(rows: Rows, classes: bool = False) -> tuple[Rows, IntArray]:
     """Merge equal rows, adding their weights, in an order that depends on neither order, units nor signs.
+
+    Parameters
+    ----------
+    rows : Rows
+    classes : bool
+        y are labels: rows of one class follow each other, those of the heaviest class first.
 
     Returns
     -------
@@ -25,10 +31,23 @@ def distinct(rows: Rows) -> tuple[Rows, IntArray]:
     merged = Rows(table[:, :-1], table[:, -1], np.bincount(member.ravel(), weights=rows.weight))
     units = Units.of(*merged)
     Z = np.column_stack([units.scale_y(merged.y), units.scale_X(merged.X)]).round(DIGITS) + 0.0
-    order = np.lexsort(np.column_stack([np.abs(Z), Z]).T[::-1])
+    keys = np.column_stack([np.abs(Z), Z])
+    if classes:
+        keys = np.column_stack([_rank_of_class(merged, Z[:, 1:]), keys[:, 1 : Z.shape[1]], Z[:, 1:]])
+    order = np.lexsort(keys.T[::-1])
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return merged.take(order), place[member.ravel()]
+
+
+def _rank_of_class(rows: Rows, Z: Array) -> Array:
+    """Rank the class of each row by weight, then by the mean size of its features: labels may have any names."""
+    names, label = np.unique(rows.y, return_inverse=True)
+    weight = np.bincount(label, weights=rows.weight)
+    size = np.array([rows.weight[label == k] @ np.abs(Z[label == k]).mean(axis=1) for k in range(len(names))]) / weight
+    rank = np.empty(len(names))
+    rank[np.lexsort((size.round(DIGITS), -weight))] = np.arange(len(names))
+    return rank[label]
 
 
 def interleaved(n: int, folds: int) -> list[tuple[IntArray, IntArray]]:

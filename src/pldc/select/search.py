@@ -22,6 +22,7 @@ from joblib.parallel import get_active_backend
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
 from pldc.function.total import PLDCSum
+from pldc.problem.penalties import EachOutput
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.geometry import outer_product, turn_to
@@ -248,8 +249,8 @@ class Search:
         count = len(self.rounds)
         sizes = range(1, min(most, count) + 1)
         sets = [chosen for size in sizes for chosen in combinations(range(count), size)]
-        scores = [self._mean_score(chosen) for chosen in sets]
-        return sets[int(np.argmax(scores))]
+        scores = np.array([self._mean_score(chosen) for chosen in sets])
+        return sets[int(np.where(np.isnan(scores), -np.inf, scores).argmax())]
 
     def cross_fit(self, chosen: Sequence[int]) -> CrossFit:
         """Return the folds' fits, the mean of the chosen rounds, with their residuals where they did not look."""
@@ -399,8 +400,10 @@ class Search:
         last = self.rounds[-1]
         if step.recipe.penalty == last.recipe.penalty:
             return [factor * last.lam for factor in NARROW]
+        m = step.recipe.outputs
+        penalty = step.recipe.penalty if m == 1 else EachOutput(step.recipe.penalty, m)
         there = [
-            step.recipe.penalty.value(turned(fit.solution, np.linalg.inv(turn)).slopes)
+            penalty.value(turned(fit.solution, np.linalg.inv(turn)).slopes)
             for fit, turn in zip(fits, self.turns, strict=True)
             if turn is not None
         ]

@@ -179,7 +179,8 @@ class Admm:
         if isinstance(problem.loss, Loss):
             self.e_dual = split(problem, omega) / self.tau
         else:
-            self.e_dual = problem.weight * observed_dual(problem, problem.loss, omega) / self.tau
+            guess = observed_dual(problem, problem.loss, omega) if start.dual is None else start.dual
+            self.e_dual = problem.weight * guess / self.tau
         if problem.linear:
             self.c_dual = np.where(problem.monotone == 0, 0.0, -(omega @ self.X) / (self.rho * self.c_weight + 1e-300))
 
@@ -281,4 +282,5 @@ class Admm:
         values = self.phi.copy()
         values[0] -= problem.signs[0] * float(np.sum(self.c @ problem.X.mean(axis=0)))
         flows = [self.rho * self.rows.weigh(self.sweep.multipliers(p)) for p in range(len(values))]
-        return Solution(values=values, slopes=self.q, linear=self.c, multipliers=flows)
+        dual = None if isinstance(problem.loss, Loss) else self.e_dual * self.tau / problem.weight
+        return Solution(values=values, slopes=self.q, linear=self.c, multipliers=flows, dual=dual)

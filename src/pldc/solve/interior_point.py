@@ -66,7 +66,8 @@ class InteriorPoint:
     def solution(self) -> Solution:
         """Return the current iterate."""
         x = self.x
-        return Solution(values=x.phi, slopes=x.gp - x.gm, linear=x.c, multipliers=self.pairs.matrix(self.z[PAIR]))
+        flows = self.pairs.matrix(self.z[PAIR])
+        return Solution(x.phi, x.gp - x.gm, x.c, multipliers=flows, dual=self.residuals.dual(self.omega))
 
     def _start(self) -> None:
         """Start at a paraboloid in every part, strictly inside all constraints, on the central path of a large μ."""

@@ -49,6 +49,10 @@ class Residuals:
         lack = (flow - self.adjoint(omega)) / self.curvature(psi)
         return omega + psi * lack[self.problem.node]
 
+    def dual(self, omega: Array) -> Array | None:
+        """ω as a hint for the certificate: regression needs none."""
+        return None
+
 
 class HingeResiduals(Residuals):
     """Residuals of the hinge of several classes."""
@@ -94,6 +98,13 @@ class HingeResiduals(Residuals):
         """Where a point has one label, the flow into another class is the ω of that class; elsewhere no change."""
         lack = (flow - self.adjoint(omega))[self.c, self.at]
         return omega + np.where(self.pure, psi * lack / np.maximum(self._into(psi), 1e-300), 0.0)
+
+    def dual(self, omega: Array) -> Array | None:
+        """ω of every class and observation, per unit of weight."""
+        out = np.zeros((self.problem.outputs, len(self.problem.y)))
+        out[self.c, self.row] = omega / self.weight
+        out[self.problem.y.astype(np.intp), np.arange(out.shape[1])] = -out.sum(axis=0)
+        return out
 
     def _into(self, psi: Array) -> Array:
         """Σψ over the residuals of the same class at the same point."""

@@ -112,7 +112,7 @@ def tighter(problem: Problem, a: Certificate, b: Certificate) -> Certificate:
     """Combine two certificates of one problem: the lower upper bound and the higher lower bound."""
     up = b if b.upper < a.upper else a
     low = b if b.lower > a.lower else a
-    solution = replace(up.solution, multipliers=low.solution.multipliers)
+    solution = replace(up.solution, multipliers=low.solution.multipliers, dual=low.solution.dual)
     return bracket(problem, up.upper, low.lower, solution)
 
 
@@ -151,9 +151,10 @@ def constant_scores(problem: Problem, loss: ClassLoss) -> Solution:
     scores, omega = loss.constants(problem.class_share)
     values = np.zeros((P, n))
     values[:: P // m] = problem.signs[0] * scores[:, None]
-    demand = problem.at_nodes(problem.weight * omega[problem.y.astype(np.intp)].T)
+    dual = omega[problem.y.astype(np.intp)].T
+    demand = problem.at_nodes(problem.weight * dual)
     flows = [flow(problem, part - part.mean()) for part in problem.to_parts(demand)]
-    return Solution(values=values, slopes=np.zeros((P, n, d)), linear=np.zeros((m, d)), multipliers=flows)
+    return Solution(values, np.zeros((P, n, d)), np.zeros((m, d)), multipliers=flows, dual=dual)
 
 
 def flow(problem: Problem, demand: Array) -> csr_array:
