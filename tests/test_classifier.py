@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from pldc import DCClassifier, PLDCSum
 
 CHECKED = [
-    DCClassifier(lam=0.05, tol=0.05, max_iter=15, n_jobs=1),
+    DCClassifier(lam=0.05, solver="admm", tol=0.05, max_iter=150, n_jobs=1),
     DCClassifier(loss="log", lam=0.05, penalty="joint", tol=0.05, max_iter=150, n_jobs=1),
     DCClassifier(cv=2, geometry="axes", tol=0.05, n_jobs=1),
 ]

@@ -28,5 +28,15 @@ def test_import_brings_no_optional_package():
 def test_public_names():
     import pldc
 
-    assert sorted(pldc.__all__) == ["Certificate", "DCRegressor", "Explanation", "MaxAffine", "PLDC", "PLDCSum"]
+    names = [
+        "Certificate",
+        "ClassExplanation",
+        "DCClassifier",
+        "DCRegressor",
+        "Explanation",
+        "MaxAffine",
+        "PLDC",
+        "PLDCSum",
+    ]
+    assert sorted(pldc.__all__) == names
     assert all(hasattr(pldc, name) for name in pldc.__all__)

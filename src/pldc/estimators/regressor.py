@@ -285,7 +285,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         self._forget()
         self._cross_fit: CrossFit | None = None
         self._check_monitor(monitor)
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        if len(shape := np.asarray(y).shape) == 2 and shape[1] > 1:
             return self._fit_columns(X, y, sample_weight, groups, monitor)
         given = self._rows_of(X, y, sample_weight)
         rows = given.take(np.flatnonzero(given.weight > 0))
