@@ -14,17 +14,21 @@ from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupKFold, check_cv
 
 from pldc.function.max_affine import Array
 from pldc.problem import Problem, make_penalty
 from pldc.problem.class_losses import softmax
 from pldc.problem.recipe import Recipe, Rows
-from pldc.select.folds import interleaved, subsample
-from pldc.select.rounds import FittedRound
-from pldc.select.search import Split, Step
+from pldc.problem.units import weighted_mean
+from pldc.select.folds import distinct, interleaved, subsample
+from pldc.select.rounds import FittedRound, solve_round
+from pldc.select.rules import rate, scale_of_lam
+from pldc.select.search import MOST_KEPT, Search, Split, Step, learn_geometry
 from pldc.solve import AdmmSolver, ExactSolver
 from pldc.solve.choose import make_solver
+from pldc.solve.progress import shown
 from pldc.solve.run import STATUS, Monitor
 from pldc.solve.workers import blas_threads
 
@@ -39,6 +43,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     """Common to DCRegressor and DCClassifier; the parameters are theirs."""
 
     _rules: ClassVar[tuple[str, ...]] = ("cv",)
+    _labels: ClassVar[bool] = False  # y are labels of classes
     lam: Any
     cv: Any
     max_cv_rows: int | None
@@ -51,7 +56,107 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     device: str | None
     verbose: int
     penalty: str | None
+    max_rounds: int
+    combine: str | None
+    scoring: Any
+    one_standard_error: bool
     _calibration: float | None
+
+    def _fit_rows(self, given: Rows, groups: ArrayLike | None, monitor: Monitor | None) -> None:
+        """Choose λ and the rounds, solve, and remember."""
+        rows = given.take(np.flatnonzero(given.weight > 0))
+        self._check_groups(groups, given)
+        recipe = self._recipe()
+        lam = self._lam_rule()
+        merged, _ = distinct(rows, self._labels)
+        few = len(merged.y) < FEWEST
+        learned = not few and self._geometry(lam, len(merged.y)) == "learned"
+        rounds = whole("max_rounds", self.max_rounds, 0) if learned else 0
+        if self.combine is not None:
+            choice("combine", self.combine, COMBINE)
+        self._solver(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
+        fitted: list[FittedRound] = []
+        with shown(self.verbose) as log:
+            if lam == "cv" and not few:
+                plan = self._cross_validate(recipe, given, merged, groups, rounds)
+            else:
+                number = self._number_without_folds(recipe, rows, lam)
+                plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
+            for each, number, turn in plan:
+                fitted.append(solve_round(each, rows, number, turn, self._solver, both(log, monitor)))
+                if fitted[-1].status in CUT_SHORT:
+                    break
+        ended = fitted[-1].status
+        if ended in CUT_SHORT and len(fitted) > 1:
+            fitted.pop()  # a round cut short would spoil the mean with a finished one
+        self._remember(fitted, rows)
+        self._warn(fitted)
+        if ended == "interrupted":
+            gap = fitted[-1].certificate.gap
+            raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
+
+    def _cross_validate(
+        self, recipe: Recipe, given: Rows, merged: Rows, groups: ArrayLike | None, rounds: int
+    ) -> list[tuple[Recipe, float, Array | None]]:
+        """Choose λ and the rounds; keep the scores, and what the folds are good for."""
+        rows, splits, share = self._splits(given, merged, groups)
+        search = Search(
+            recipe,
+            rows,
+            splits,
+            self._score(recipe, merged),
+            clip=bool(getattr(self, "clip", False)),
+            cautious=bool(self.one_standard_error),
+            jobs=self._jobs(),
+            level=self._level(),
+        )
+        search.run(scale_of_lam(recipe, merged), self._steps(recipe, rounds))
+        combine = self.combine or ("average" if len(merged.y) <= SEVERAL_SOLVES else "best")
+        chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
+        self.cv_results_ = search.results()
+        self._keep_folds(search, chosen)
+        carry = rate(share, rows.X.shape[1])
+        return [(r.recipe, carry * r.lam, r.turn) for r in (search.rounds[k] for k in chosen)]
+
+    def _score(self, recipe: Recipe, rows: Rows) -> Any:
+        """Return score(prediction, rows) for the search: the loss in the units of the program, or a scorer."""
+        if self.scoring is None:
+            unit = recipe.units(rows).y_scale
+            return lambda prediction, test: -recipe.mean_loss(prediction, test, unit)
+        scorer = check_scoring(self, scoring=self.scoring)
+
+        def score(prediction: Array, test: Rows) -> float:
+            known, y = self._known(prediction, test)
+            if np.ptp(test.weight) == 0:
+                return float(scorer(known, test.X, y))
+            try:
+                return float(scorer(known, test.X, y, sample_weight=test.weight))
+            except TypeError:  # a scorer that knows no weights
+                return float(scorer(known, test.X, y))
+
+        return score
+
+    def _number_without_folds(self, recipe: Recipe, rows: Rows, lam: float | str) -> float:
+        """Return λ as given or, of too few rows to leave any out, the scale of its grid."""
+        return scale_of_lam(recipe, rows) if isinstance(lam, str) else lam
+
+    def _recipe(self) -> Recipe:
+        raise NotImplementedError
+
+    def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
+        raise NotImplementedError
+
+    def _known(self, prediction: Array, test: Rows) -> tuple[Any, np.ndarray]:
+        """Return an estimator that predicts what is known already at the rows, for a scorer, and their targets."""
+        raise NotImplementedError
+
+    def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
+        """Set the attributes that all fits have."""
+        last = fitted[-1]
+        self.rounds_ = fitted
+        self.certificate_, self.lam_, self.seminorm_ = last.certificate, last.lam, last.seminorm
+        self.solver_, self.n_iter_ = last.solver, sum(r.iterations for r in fitted)
+        self.reference_ = weighted_mean(rows.X, rows.weight)
 
     def _forget(self) -> None:
         """Delete what an older fit left: one that fails leaves no half of it behind."""
@@ -144,7 +249,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         warnings.warn(
             f"The certified relative gap is {gap:.2g}, not tol={self.tol:.2g}: {reason}.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     def _threads(self) -> int | None:

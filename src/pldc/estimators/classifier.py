@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import check_scoring
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pldc.estimators.base import (
-    COMBINE,
-    CUT_SHORT,
-    FEWEST,
-    SEVERAL_SOLVES,
     DCEstimator,
     PredictedScores,
-    both,
     check_weight,
-    choice,
-    whole,
 )
 from pldc.function import ClassExplanation, PLDCSum, explain_classes
 from pldc.function.max_affine import Array
 from pldc.problem import make_penalty
 from pldc.problem.class_losses import make_class_loss, softmax
 from pldc.problem.recipe import Recipe, Rows
-from pldc.problem.units import weighted_mean
-from pldc.select.folds import distinct
-from pldc.select.rounds import FittedRound, solve_round
-from pldc.select.rules import rate, scale_of_lam
-from pldc.select.search import MOST_KEPT, Search, learn_geometry
-from pldc.solve.progress import shown
+from pldc.select.rounds import FittedRound
+from pldc.select.search import Search
 from pldc.solve.run import Monitor
 
 TEMPERATURES = (-5.0, 4.0)  # logarithms
@@ -139,6 +127,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     ['inside', 'outside']
     """
 
+    _labels: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -211,45 +201,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         self._forget()
         self._check_monitor(monitor)
         given = self._rows_of(X, y, sample_weight)
-        self._check_groups(groups, given)
-        rows = given.take(np.flatnonzero(given.weight > 0))
-        recipe = self._recipe()
-        lam = self._lam_rule()
-        merged, _ = distinct(rows, classes=True)
-        few = len(merged.y) < FEWEST
-        learned = not few and self._geometry(lam, len(merged.y)) == "learned"
-        rounds = whole("max_rounds", self.max_rounds, 0) if learned else 0
-        if self.combine is not None:
-            choice("combine", self.combine, COMBINE)
-        self._solver(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
-        fitted: list[FittedRound] = []
-        with shown(self.verbose) as log:
-            if lam == "cv" and not few:
-                plan = self._cross_validate(recipe, given, groups, rounds)
-            else:
-                number = scale_of_lam(recipe, rows) if isinstance(lam, str) else lam
-                plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
-            for each, number, turn in plan:
-                fitted.append(solve_round(each, rows, number, turn, self._solver, both(log, monitor)))
-                if fitted[-1].status in CUT_SHORT:
-                    break
-        ended = fitted[-1].status
-        if ended in CUT_SHORT and len(fitted) > 1:
-            fitted.pop()
-        last = fitted[-1]
-        self._fitted_loss = self.loss
-        self.rounds_ = fitted
-        self.functions_ = [
-            PLDCSum.mean(list(scores)) for scores in zip(*(round_.functions for round_ in fitted), strict=True)
-        ]
-        self.certificate_, self.lam_, self.seminorm_ = last.certificate, last.lam, last.seminorm
-        self.solver_, self.n_iter_ = last.solver, sum(r.iterations for r in fitted)
-        self.reference_ = weighted_mean(rows.X, rows.weight)
-        self._warn(fitted)
-        if ended == "interrupted":
-            raise KeyboardInterrupt(
-                f"Interrupted at a certified gap of {last.certificate.gap:.2g}; the model is usable."
-            )
+        self._fit_rows(given, groups, monitor)
         return self
 
     def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
@@ -291,49 +243,22 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             outputs=len(self.classes_),
         )
 
-    def _cross_validate(
-        self, recipe: Recipe, given: Rows, groups: ArrayLike | None, rounds: int
-    ) -> list[tuple[Recipe, float, Array | None]]:
-        """Choose λ and the rounds, and calibrate the scores where the folds did not look."""
-        everything, _ = distinct(given.take(np.flatnonzero(given.weight > 0)), classes=True)
-        rows, splits, share = self._splits(given, everything, groups)
-        search = Search(
-            recipe,
-            rows,
-            splits,
-            self._score(recipe),
-            clip=False,
-            cautious=bool(self.one_standard_error),
-            jobs=self._jobs(),
-            level=self._level(),
-        )
-        search.run(scale_of_lam(recipe, everything), self._steps(recipe, rounds))
-        combine = self.combine or ("average" if len(everything.y) <= SEVERAL_SOLVES else "best")
-        chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
-        self.cv_results_ = search.results()
+    def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
+        """Calibrate the scores where the folds did not look."""
         if self.loss == "hinge":
             scores = np.concatenate(search.left_out(chosen), axis=1)
             y, weight = (np.concatenate([getattr(test, name) for test in search.test]) for name in ("y", "weight"))
             self._calibration = calibrate(scores, y, weight)
-        carry = rate(share, rows.X.shape[1])
-        return [(r.recipe, carry * r.lam, r.turn) for r in (search.rounds[k] for k in chosen)]
 
-    def _score(self, recipe: Recipe) -> Any:
-        """Return score(scores, rows) for the search: the loss, or a scorer."""
-        if self.scoring is None:
-            return lambda scores, test: -recipe.mean_loss(scores, test)
-        scorer = check_scoring(self, scoring=self.scoring)
+    def _known(self, prediction: Array, test: Rows) -> tuple[Any, np.ndarray]:
+        return PredictedScores(prediction.T, self.classes_), self.classes_[test.y.astype(int)]
 
-        def score(scores: Array, test: Rows) -> float:
-            known, y = PredictedScores(scores.T, self.classes_), self.classes_[test.y.astype(int)]
-            if np.ptp(test.weight) == 0:
-                return float(scorer(known, test.X, y))
-            try:
-                return float(scorer(known, test.X, y, sample_weight=test.weight))
-            except TypeError:  # a scorer that knows no weights
-                return float(scorer(known, test.X, y))
-
-        return score
+    def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
+        super()._remember(fitted, rows)
+        self._fitted_loss = self.loss
+        self.functions_ = [
+            PLDCSum.mean(list(scores)) for scores in zip(*(round_.functions for round_ in fitted), strict=True)
+        ]
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self, "functions_")

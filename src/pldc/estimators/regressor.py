@@ -10,36 +10,27 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin, clone
-from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pldc.estimators.base import (
-    COMBINE,
-    CUT_SHORT,
-    FEWEST,
-    SEVERAL_SOLVES,
     DCEstimator,
     Predicted,
-    both,
     check_weight,
     choice,
     positive,
-    whole,
 )
 from pldc.function import Explanation, PLDCSum, explain
 from pldc.function.max_affine import Array
 from pldc.problem import make_loss, make_penalty
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
-from pldc.problem.units import weighted_mean
 from pldc.select.bound import Bound, bound_of_fit
 from pldc.select.discrepancy import discrepancy
-from pldc.select.folds import distinct
 from pldc.select.intervals import CrossFit
 from pldc.select.path import Path, accurate_path
-from pldc.select.rounds import FittedRound, solve_round
-from pldc.select.rules import SOME, rate, scale_of_lam, theory_lam
-from pldc.select.search import MOST_KEPT, Search, learn_geometry
+from pldc.select.rounds import FittedRound
+from pldc.select.rules import SOME, theory_lam
+from pldc.select.search import Search
 from pldc.solve.progress import shown
 from pldc.solve.run import Monitor
 
@@ -288,36 +279,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         if len(shape := np.asarray(y).shape) == 2 and shape[1] > 1:
             return self._fit_columns(X, y, sample_weight, groups, monitor)
         given = self._rows_of(X, y, sample_weight)
-        rows = given.take(np.flatnonzero(given.weight > 0))
-        self._check_groups(groups, given)
-        recipe = self._recipe()
-        lam = self._lam_rule()
-        merged, _ = distinct(rows)
-        few = len(merged.y) < FEWEST
-        learned = not few and self._geometry(lam, len(merged.y)) == "learned"
-        rounds = whole("max_rounds", self.max_rounds, 0) if learned else 0
-        if self.combine is not None:
-            choice("combine", self.combine, COMBINE)
-        self._solver(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
-        fitted: list[FittedRound] = []
-        with shown(self.verbose) as log:
-            if lam == "cv" and not few:
-                plan = self._cross_validate(recipe, given, groups, rounds)
-            else:
-                number = self._number_without_folds(recipe, rows, lam)
-                plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
-            for each, number, turn in plan:
-                fitted.append(solve_round(each, rows, number, turn, self._solver, both(log, monitor)))
-                if fitted[-1].status in CUT_SHORT:
-                    break
-        ended = fitted[-1].status
-        if ended in CUT_SHORT and len(fitted) > 1:
-            fitted.pop()  # a round cut short would spoil the mean with a finished one
-        self._remember(fitted, rows)
-        self._warn(fitted)
-        if ended == "interrupted":
-            gap = fitted[-1].certificate.gap
-            raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
+        self._fit_rows(given, groups, monitor)
         return self
 
     def _fit_columns(
@@ -364,59 +326,19 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         if lam == "srm":
             M = None if self.M is None else positive("M", self.M)
             return theory_lam(recipe, rows, M, self._seed())
-        return scale_of_lam(recipe, rows) if isinstance(lam, str) else lam
+        return super()._number_without_folds(recipe, rows, lam)
 
-    def _cross_validate(
-        self, recipe: Recipe, given: Rows, groups: ArrayLike | None, rounds: int
-    ) -> list[tuple[Recipe, float, Array | None]]:
-        """Choose λ and the rounds; keep the scores, and the fits of all folds for intervals."""
-        everything, _ = distinct(given.take(np.flatnonzero(given.weight > 0)))
-        rows, splits, share = self._splits(given, everything, groups)
-        search = Search(
-            recipe,
-            rows,
-            splits,
-            self._score(recipe, everything),
-            clip=bool(self.clip),
-            cautious=bool(self.one_standard_error),
-            jobs=self._jobs(),
-            level=self._level(),
-        )
-        search.run(scale_of_lam(recipe, everything), self._steps(recipe, rounds))
-        combine = self.combine or ("average" if len(everything.y) <= SEVERAL_SOLVES else "best")
-        chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
-        self.cv_results_ = search.results()
+    def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
+        """Keep the fits of all folds for intervals."""
         self._cross_fit = search.cross_fit(chosen)
-        carry = rate(share, rows.X.shape[1])
-        kept = [search.rounds[r] for r in chosen]
-        return [(r.recipe, carry * r.lam, r.turn) for r in kept]
 
-    def _score(self, recipe: Recipe, rows: Rows) -> Any:
-        """Return score(prediction, rows) for the search: the loss in the units of the program, or a scorer."""
-        if self.scoring is None:
-            unit = recipe.units(rows).y_scale
-            return lambda prediction, test: -recipe.mean_loss(prediction, test, unit)
-        scorer = check_scoring(self, scoring=self.scoring)
-
-        def score(prediction: Array, test: Rows) -> float:
-            known = Predicted(prediction)
-            if np.ptp(test.weight) == 0:
-                return float(scorer(known, test.X, test.y))
-            try:
-                return float(scorer(known, test.X, test.y, sample_weight=test.weight))
-            except TypeError:  # a scorer that knows no weights
-                return float(scorer(known, test.X, test.y))
-
-        return score
+    def _known(self, prediction: Array, test: Rows) -> tuple[Any, Array]:
+        return Predicted(prediction), test.y
 
     def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
-        last = fitted[-1]
-        self.rounds_ = fitted
+        super()._remember(fitted, rows)
         self.function_ = PLDCSum.mean([r.function for r in fitted])
-        self.certificate_, self.lam_, self.seminorm_ = last.certificate, last.lam, last.seminorm
-        self.solver_, self.n_iter_ = last.solver, sum(r.iterations for r in fitted)
         self.clip_range_ = float(rows.y.min()), float(rows.y.max())
-        self.reference_ = weighted_mean(rows.X, rows.weight)
         self._rows = rows
 
     def path(self, X: Any, y: Any, lams: ArrayLike, sample_weight: ArrayLike | None = None) -> Path:
