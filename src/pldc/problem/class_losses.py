@@ -42,25 +42,23 @@ class Hinge:
         """argmin_F step · ℓ(F) + ‖F − V‖² / 2, observation by observation.
 
         With t = f_y the others are f_c = v_c − step θ_c, θ_c = clip((v_c − t + 1) / step, 0, 1), and t is the root of
-        t − v_y − step Σ θ_c, increasing and piecewise linear: Newton's method within a bracket.
+        t − v_y − step Σ θ_c, increasing and piecewise linear: its values at the 2 (m − 1) bends show where it lies.
         """
         label, at = y.astype(np.intp), np.arange(V.shape[1])
         v = V[label, at]
-        others = np.where(np.arange(len(V))[:, None] == label, -np.inf, V)
-        low, high = v.copy(), v + step * (len(V) - 1)
-        t = v.copy()
-        for _ in range(ROUNDS):
-            theta = np.clip((others - t + 1.0) / step, 0.0, 1.0)
-            excess = t - v - step * theta.sum(axis=0)
-            low, high = np.where(excess <= 0, t, low), np.where(excess >= 0, t, high)
-            new = t - excess / (1.0 + ((theta > 0) & (theta < 1)).sum(axis=0))
-            # At a kink the slope is of one side only, and Newton's steps may go to and fro between two ends.
-            new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
-            new = np.where(excess == 0, t, new)
-            if not (np.abs(new - t) > 4 * np.finfo(float).eps * (1.0 + np.abs(t))).any():
-                break
-            t = new
-        theta = np.clip((others - t + 1.0) / step, 0.0, 1.0)
+        other = np.arange(len(V))[:, None] != label
+        above = V.T[other.T].reshape(len(v), -1).T + 1.0  # (m − 1, o): θ_c = 0 from here on, 1 up to `step` below
+        bends = np.concatenate([above - step, above])
+        order = np.argsort(bends, axis=0)
+        bends = np.take_along_axis(bends, order, axis=0)
+        slope = 1.0 + np.cumsum(np.where(order < len(above), 1.0, -1.0), axis=0)
+        excess = np.empty(bends.shape)
+        excess[0] = bends[0] - v - step * len(above)
+        excess[1:] = excess[0] + np.cumsum(slope[:-1] * np.diff(bends, axis=0), axis=0)
+        last = (excess <= 0).sum(axis=0) - 1  # the last bend below the root; before the first one the slope is one
+        k = np.maximum(last, 0)
+        t = bends[k, at] - excess[k, at] / np.where(last < 0, 1.0, slope[k, at])
+        theta = np.where(other, np.clip((V - t + 1.0) / step, 0.0, 1.0), 0.0)
         out = V - step * theta
         out[label, at] = v + step * theta.sum(axis=0)
         return out

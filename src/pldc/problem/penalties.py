@@ -32,8 +32,16 @@ class Penalty(ABC):
         """Dual norm of a slope-shaped array with absolute values `sizes`."""
 
     @abstractmethod
+    def groups(self, slopes: Array) -> Array:
+        """Order the slopes (P, n, d) as (q, n, g): what each bound sums at each point."""
+
+    @abstractmethod
+    def ungroup(self, groups: Array, shape: tuple[int, ...]) -> Array:
+        """Undo `groups`."""
+
     def prox(self, v: Array, step: float, near: Array | None = None) -> Array:
         """argmin_g step · penalty(g) + ‖g − v‖² / 2; `near` are bounds (q,) close to the answer's, if known."""
+        return self.ungroup(prox_of_groups(self.groups(v), step, near), v.shape)
 
     def bounds(self, slopes: Array) -> Array:
         """L: the smallest bounds (q,) that hold."""
@@ -58,11 +66,14 @@ class Joint(Penalty):
         """Σ_j max_{p,k} |h_pjk|."""
         return float(sizes.max(axis=(0, 2)).sum())
 
-    def prox(self, v: Array, step: float, near: Array | None = None) -> Array:
-        """Project every point's slopes onto one ℓ₁ ball, whose radius pays for itself."""
-        P, n, d = v.shape
-        groups = v.transpose(1, 0, 2).reshape(1, n, P * d)
-        return prox_of_groups(groups, step, near).reshape(n, P, d).transpose(1, 0, 2)
+    def groups(self, slopes: Array) -> Array:
+        """All slopes of a point: (1, n, P d)."""
+        return slopes.transpose(1, 0, 2).reshape(1, slopes.shape[1], -1)
+
+    def ungroup(self, groups: Array, shape: tuple[int, ...]) -> Array:
+        """(P, n, d) again."""
+        P, n, d = shape
+        return groups.reshape(n, P, d).transpose(1, 0, 2)
 
 
 @dataclass(frozen=True)
@@ -79,9 +90,13 @@ class Componentwise(Penalty):
         """max_k Σ_j max_p |h_pjk|."""
         return float(sizes.max(axis=0).sum(axis=0).max())
 
-    def prox(self, v: Array, step: float, near: Array | None = None) -> Array:
-        """The joint prox, feature by feature."""
-        return prox_of_groups(np.ascontiguousarray(v.transpose(2, 1, 0)), step, near).transpose(2, 1, 0)
+    def groups(self, slopes: Array) -> Array:
+        """The slopes of a point along one feature: (d, n, P)."""
+        return np.ascontiguousarray(slopes.transpose(2, 1, 0))
+
+    def ungroup(self, groups: Array, shape: tuple[int, ...]) -> Array:
+        """(P, n, d) again."""
+        return groups.transpose(2, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -104,10 +119,14 @@ class EachOutput(Penalty):
         """The largest of them all."""
         return max(self.one.dual(part) for part in self._parts(sizes))
 
-    def prox(self, v: Array, step: float, near: Array | None = None) -> Array:
-        """One by one."""
-        guess = [None] * self.outputs if near is None else np.split(near, self.outputs)
-        return np.concatenate([self.one.prox(part, step, L) for part, L in zip(self._parts(v), guess, strict=True)])
+    def groups(self, slopes: Array) -> Array:
+        """Those of every output, one after the other."""
+        return np.concatenate([self.one.groups(part) for part in self._parts(slopes)])
+
+    def ungroup(self, groups: Array, shape: tuple[int, ...]) -> Array:
+        """(P, n, d) again."""
+        each = (shape[0] // self.outputs, *shape[1:])
+        return np.concatenate([self.one.ungroup(part, each) for part in self._parts(groups)])
 
     def _parts(self, a: Array) -> list[Array]:
         return np.split(a, self.outputs)
