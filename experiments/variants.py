@@ -33,20 +33,22 @@ from pldc.solve import AdmmSolver
 RESULTS = Path(__file__).parent / "results" / "variants.csv"
 FIRST = 10
 MOST_TEST = 2000
-ROUNDS = 5
-# The penalty along the features, and the rounds after that: stretched features or turned directions, and their penalty.
-FEATURES, DIRECTIONS, JOINT = (True, "componentwise"), (False, "componentwise"), (False, "joint")
+ROUNDS = 4
+# Rounds after the first: what is learned, and the penalty.
+WARPED, FEATURES = ("warp", "componentwise"), ("stretch", "componentwise")
+DIRECTIONS, JOINT = ("turn", "componentwise"), ("turn", "joint")
 VARIANTS = {
     "directions": {"rounds": [DIRECTIONS] * ROUNDS},
     "directions, free linear term": {"rounds": [DIRECTIONS] * ROUNDS, "linear": True},
     "directions, joint": {"rounds": [JOINT] * ROUNDS, "penalty": "joint"},
     "stretched features": {"rounds": [FEATURES] * ROUNDS},
-    "stretched features, then directions, joint": {"rounds": [FEATURES] + [JOINT] * ROUNDS},
+    "stretched features, then directions, joint": {"rounds": [FEATURES] + [JOINT] * (ROUNDS - 1)},
+    "warped features, then directions, joint": {"rounds": [WARPED] + [JOINT] * (ROUNDS - 1)},
     "directions of ranks": {"rounds": [DIRECTIONS] * ROUNDS, "ranks": True},
 }
 MEANS = {
     "directions, and those of ranks": ("directions", "directions of ranks"),
-    "the default, and directions of ranks": ("stretched features, then directions, joint", "directions of ranks"),
+    "the default, and directions of ranks": ("warped features, then directions, joint", "directions of ranks"),
 }
 COLUMNS = ("dataset", "rows", "seed", "variant", "combine", "nmse", "rounds", "seconds")
 
@@ -80,7 +82,7 @@ def search(
     y: np.ndarray,
     X_test: np.ndarray,
     *,
-    rounds: list[tuple[bool, str]],
+    rounds: list[tuple[str, str]],
     penalty: str = "componentwise",
     linear: bool = False,
     ranks: bool = False,
@@ -96,7 +98,7 @@ def search(
         linear=linear,
         standardize=True,
     )
-    kinds = {kind: Step(replace(recipe, penalty=make_penalty(kind[1])), stretched=kind[0]) for kind in rounds}
+    kinds = {kind: Step(replace(recipe, penalty=make_penalty(kind[1])), kind[0]) for kind in rounds}
     rows, _ = distinct(Rows(X, y, np.ones(len(y))))
     unit = rows.y.std()
     found = Search(
@@ -108,7 +110,7 @@ def search(
     )
     found.run(scale_of_lam(recipe, rows), [kinds[kind] for kind in rounds])
     quick = AdmmSolver(tol=1e-2, max_iter=400, threads=1)
-    fits = [solve_round(r.recipe, rows, r.lam, r.turn, lambda _: quick, lambda _: None) for r in found.rounds]
+    fits = [solve_round(r.recipe, rows, r.lam, r.geometry, lambda _: quick, lambda _: None) for r in found.rounds]
     return found, np.array([np.clip(fit.function(X_test), y.min(), y.max()) for fit in fits])
 
 
@@ -145,7 +147,7 @@ def cell(name: str, rows: int, seed: int) -> list[dict]:
             kept[variant, way] = mean
             line(variant, way, mean, len(chosen), seconds)
     for variant, members in MEANS.items():
-        for way in ("best", "two"):
+        for way in ("best", "three"):
             line(variant, way, np.mean([kept[member, way] for member in members], axis=0), 0, 0.0)
     return out
 

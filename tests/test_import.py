@@ -37,6 +37,8 @@ def test_public_names():
         "MaxAffine",
         "PLDC",
         "PLDCSum",
+        "Warp",
+        "WarpedPLDC",
     ]
     assert sorted(pldc.__all__) == names
     assert all(hasattr(pldc, name) for name in pldc.__all__)

@@ -7,13 +7,32 @@ import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from pldc import PLDC, DCRegressor, PLDCSum
-from pldc.function import MaxAffine
+from pldc.function import WarpedPLDC
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Rows
+from pldc.problem.units import Units
 from pldc.select import search
 from pldc.select.search import Search, geometric_grid
 
 NOTHING = Solution(np.zeros((2, 1)), np.zeros((2, 1, 1)), np.zeros(1), multipliers=[])
+
+
+def rough(function, rows, prediction, outer):
+    """A fit that nobody made."""
+    n, d = rows.X.shape
+    units = Units.of(*rows)
+    return search.Fit(
+        functions=[function],
+        prediction=prediction,
+        outer=outer,
+        points=units.scale_X(rows.X),
+        squares=np.tile(np.diag(outer), (n, 1)),
+        weight=rows.weight,
+        seconds=0.0,
+        solution=NOTHING,
+        slopes=np.zeros((2, n, d)),
+        seminorm=1.0,
+    )
 
 
 def table(n=40, d=2, seed=0):
@@ -38,24 +57,26 @@ def test_defaults_choose_lam_and_leave_scikit_learns_results(fitted):
     assert results["rank_test_score"].min() == 1 and (results["mean_fit_time"] > 0).all()
     assert any(np.isclose(fitted.lam_, results["param_lam"]))
     assert fitted.certificate_.gap <= 1e-4 and all(r.certificate.gap <= 1e-4 for r in fitted.rounds_)
-    assert isinstance(fitted.function_, PLDC | PLDCSum)
+    assert isinstance(fitted.function_, PLDC | WarpedPLDC | PLDCSum)
 
 
 def test_learned_geometry_beats_the_axes_along_a_slanted_direction(fitted):
     X, y = table(300, seed=9)
     axes = DCRegressor(n_jobs=1, geometry="axes").fit(*table())
-    assert isinstance(axes.function_, PLDC) and axes.rounds_[0].geometry is None
+    assert isinstance(axes.function_, PLDC) and axes.rounds_[0].geometry == (None, None)
     assert set(axes.cv_results_["param_round"]) == {0}
     assert fitted.score(X, y) > axes.score(X, y)
     best = DCRegressor(n_jobs=1, combine="best").fit(*table())
-    assert isinstance(best.function_, PLDC) and len(best.rounds_) == 1
+    assert isinstance(best.function_, PLDC | WarpedPLDC) and len(best.rounds_) == 1
+    plain = DCRegressor(n_jobs=1, geometry="directions").fit(*table())
+    assert all(isinstance(r.function, PLDC) for r in plain.rounds_) and plain.score(X, y) > axes.score(X, y)
 
 
 def test_each_round_solves_the_program_of_its_coordinates(fitted):
     X, y = table()
     last = fitted.rounds_[-1]
-    assert last.geometry is not None
-    Z = (X - X.mean(axis=0)) / X.std(axis=0) @ last.geometry
+    assert last.geometry.warp is not None
+    Z = last.geometry((X - X.mean(axis=0)) / X.std(axis=0))
     again = DCRegressor(lam=last.lam, penalty=last.penalty, standardize=False, n_jobs=1).fit(
         Z, (y - y.mean()) / y.std()
     )
@@ -168,13 +189,38 @@ def test_monotone_geometry_keeps_signs():
     model = DCRegressor(monotone=[1, 0], geometry="learned", n_jobs=1, clip=False, tol=1e-3).fit(X, y)
     assert (model.function_.gradient(np.random.default_rng(0).normal(size=(200, 2)))[:, 0] >= -1e-9).all()
     for r in model.rounds_:
-        assert r.geometry is None or np.count_nonzero(r.geometry - np.diag(np.diag(r.geometry))) == 0
+        turn = r.geometry.turn
+        assert turn is None or np.count_nonzero(turn - np.diag(np.diag(turn))) == 0
+
+
+def test_a_convex_fit_stays_convex_in_a_learned_geometry():
+    X, y = table(40, seed=4)
+    model = DCRegressor(shape="convex", geometry="learned", n_jobs=1, clip=False, tol=1e-3).fit(X, y)
+    assert all(r.geometry.warp is None for r in model.rounds_)
+    A, B = np.random.default_rng(0).normal(size=(2, 500, 2))
+    middle, ends = model.predict((A + B) / 2), (model.predict(A) + model.predict(B)) / 2
+    assert (middle <= ends + 1e-9).all()
+
+
+def test_a_warp_gives_a_steep_corner_its_own_scale():
+    rng = np.random.default_rng(0)
+    X, new = rng.uniform(0, 1, size=(80, 2)), rng.uniform(0, 1, size=(500, 2))
+
+    def f(X):
+        return np.exp(8 * (X[:, 0] - 1)) * 5 + np.sin(3 * X[:, 1])
+
+    y = f(X) + 0.05 * rng.normal(size=80)
+    scores = [
+        DCRegressor(geometry=g, max_rounds=1, combine="best", n_jobs=1, tol=1e-3).fit(X, y).score(new, f(new))
+        for g in ("axes", "learned")
+    ]
+    assert 1 - scores[1] < 0.9 * (1 - scores[0])
 
 
 def test_geometry_at_a_given_lam():
     X, y = table(40)
     model = DCRegressor(lam=0.02, geometry="learned", max_rounds=2).fit(X, y)
-    assert model.lam_ == 0.02 and len(model.rounds_) == 1 and model.rounds_[0].geometry.shape == (2, 2)
+    assert model.lam_ == 0.02 and len(model.rounds_) == 1 and model.rounds_[0].geometry.turn.shape == (2, 2)
 
 
 def test_intervals_cover():
@@ -222,13 +268,8 @@ def test_grid_grows_at_both_ends(monkeypatch):
     rows = Rows(np.linspace(0, 1, 12)[:, None], np.zeros(12), np.ones(12))
 
     def fake(recipe, rows, left_out, turn, lams, limits, start=None):
-        zero = np.zeros((1, 1))
-        return [
-            search.Fit(
-                [PLDC(MaxAffine(zero, [lam]), MaxAffine.zero(1))], np.full(len(left_out), lam), zero, 0.0, NOTHING, 1.0
-            )
-            for lam in lams
-        ]
+        constants = [PLDC.affine([0.0], lam) for lam in lams]
+        return [rough(f, rows, f(left_out), np.zeros((1, 1))) for f in constants]
 
     monkeypatch.setattr(search, "fit_path", fake)
     splits = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
@@ -396,18 +437,19 @@ def test_every_fold_has_its_own_coordinates_and_range(monkeypatch):
         seen.append((len(rows.y), turn, limits))
         outer = np.diag([1.0, 1.0 + rows.y.sum() ** 2])  # tells the rows apart
         zero = PLDC.affine(np.zeros(2))
-        return [search.Fit([zero], np.zeros(len(left_out)), outer, 0.0, NOTHING, 1.0) for _ in lams]
+        return [rough(zero, rows, np.zeros(len(left_out)), outer) for _ in lams]
 
     monkeypatch.setattr(search, "fit_path", fake)
     splits = [(np.arange(8), np.arange(8, 20)), (np.arange(8, 20), np.arange(8))]
-    Search(recipe, rows, splits, lambda prediction, test: 0.0, jobs=1).run(1.0, [search.Step(recipe, False)])
+    Search(recipe, rows, splits, lambda prediction, test: 0.0, jobs=1).run(1.0, [search.Step(recipe, "turn")])
     last = seen[-2:]  # the folds of the second round
-    for (train, _), (count, turn, limits) in zip(splits, last, strict=True):
+    for (train, _), (count, geometry, limits) in zip(splits, last, strict=True):
         mine = rows.take(train)
         outer = np.diag([1.0, 1.0 + mine.y.sum() ** 2])
         assert count == len(train) and limits == (mine.y.min(), mine.y.max())
-        assert np.allclose(turn, search.learned_turn(recipe, mine, outer))
-    assert not np.allclose(last[0][1], last[1][1])
+        Z = recipe.units(mine).scale_X(mine.X)
+        assert np.allclose(geometry.turn, search.learned_turn(recipe, Z, mine.weight, outer))
+    assert not np.allclose(last[0][1].turn, last[1][1].turn)
 
 
 def test_random_state_draws_other_halves():

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pldc.function import PLDC, ClassExplanation, Explanation, MaxAffine, PLDCSum
+from pldc.function import PLDC, ClassExplanation, Explanation, MaxAffine, PLDCSum, Warp, WarpedPLDC
 from pldc.problem import Certificate
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ __all__ = [
     "Explanation",
     "MaxAffine",
     "PLDCSum",
+    "Warp",
+    "WarpedPLDC",
 ]
 ESTIMATORS = ("DCClassifier", "DCRegressor")
 

@@ -21,7 +21,7 @@ from pldc.function.max_affine import Array
 from pldc.problem import Problem, make_penalty
 from pldc.problem.class_losses import softmax
 from pldc.problem.recipe import Recipe, Rows
-from pldc.problem.units import weighted_mean
+from pldc.problem.units import Geometry, weighted_mean
 from pldc.select.folds import distinct, interleaved, subsample
 from pldc.select.rounds import FittedRound, solve_round
 from pldc.select.rules import rate, scale_of_lam
@@ -32,7 +32,7 @@ from pldc.solve.progress import shown
 from pldc.solve.run import STATUS, Monitor
 from pldc.solve.workers import blas_threads
 
-GEOMETRIES = ("axes", "learned")
+GEOMETRIES = ("axes", "directions", "learned")
 COMBINE = ("average", "best")
 SEVERAL_SOLVES = 600  # rows up to which the geometry is learned, and rounds averaged, unless told otherwise
 FEWEST = 4  # distinct rows that cross-validation needs
@@ -70,20 +70,20 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         lam = self._lam_rule()
         merged, _ = distinct(rows, self._labels)
         few = len(merged.y) < FEWEST
-        learned = not few and self._geometry(lam, len(merged.y)) == "learned"
-        rounds = whole("max_rounds", self.max_rounds, 0) if learned else 0
+        geometry = "axes" if few else self._geometry(lam, len(merged.y))
+        rounds = 0 if geometry == "axes" else whole("max_rounds", self.max_rounds, 0)
         if self.combine is not None:
             choice("combine", self.combine, COMBINE)
         self._solver(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
         fitted: list[FittedRound] = []
         with shown(self.verbose) as log:
             if lam == "cv" and not few:
-                plan = self._cross_validate(recipe, given, merged, groups, rounds)
+                plan = self._cross_validate(recipe, given, merged, groups, self._steps(recipe, geometry, rounds))
             else:
                 number = self._number_without_folds(recipe, rows, lam)
                 plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
-            for each, number, turn in plan:
-                fitted.append(solve_round(each, rows, number, turn, self._solver, both(log, monitor)))
+            for each, number, coordinates in plan:
+                fitted.append(solve_round(each, rows, number, coordinates, self._solver, both(log, monitor)))
                 if fitted[-1].status in CUT_SHORT:
                     break
         ended = fitted[-1].status
@@ -96,8 +96,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
 
     def _cross_validate(
-        self, recipe: Recipe, given: Rows, merged: Rows, groups: ArrayLike | None, rounds: int
-    ) -> list[tuple[Recipe, float, Array | None]]:
+        self, recipe: Recipe, given: Rows, merged: Rows, groups: ArrayLike | None, steps: list[Step]
+    ) -> list[tuple[Recipe, float, Geometry]]:
         """Choose λ and the rounds; keep the scores, and what the folds are good for."""
         rows, splits, share = self._splits(given, merged, groups)
         search = Search(
@@ -110,13 +110,13 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             jobs=self._jobs(),
             level=self._level(),
         )
-        search.run(scale_of_lam(recipe, merged), self._steps(recipe, rounds))
+        search.run(scale_of_lam(recipe, merged), steps)
         combine = self.combine or ("average" if len(merged.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
         self.cv_results_ = search.results()
         self._keep_folds(search, chosen)
         carry = rate(share, rows.X.shape[1])
-        return [(r.recipe, carry * r.lam, r.turn) for r in (search.rounds[k] for k in chosen)]
+        return [(r.recipe, carry * r.lam, r.geometry) for r in (search.rounds[k] for k in chosen)]
 
     def _score(self, recipe: Recipe, rows: Rows) -> Any:
         """Return score(prediction, rows) for the search: the loss in the units of the program, or a scorer."""
@@ -174,12 +174,13 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
                 f"groups must hold one label for each of {len(given.y)} rows, got shape {np.shape(groups)}."
             )
 
-    def _steps(self, recipe: Recipe, rounds: int) -> list[Step]:
-        """Return the rounds to try after the first: features stretched, then directions."""
-        features = Step(recipe, stretched=True)
+    def _steps(self, recipe: Recipe, geometry: str, rounds: int) -> list[Step]:
+        """Return the rounds to try after the first: features warped (or stretched), then directions."""
+        warped = geometry == "learned" and recipe.shape == "dc"  # a warp would bend a convex function
+        features = Step(recipe, "warp" if warped else "stretch")
         if np.any(recipe.monotone):
-            return [features] * rounds
-        directions = Step(replace(recipe, penalty=make_penalty(self.penalty or "joint")), stretched=False)
+            return [features, *[Step(recipe, "stretch")] * (rounds - 1)][:rounds]
+        directions = Step(replace(recipe, penalty=make_penalty(self.penalty or "joint")), "turn")
         return [features, *[directions] * (rounds - 1)][:rounds]
 
     def _lam_rule(self) -> float | str:

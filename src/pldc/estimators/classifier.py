@@ -65,7 +65,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         Scorer of scikit-learn, larger is better. None: the loss itself.
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
-    geometry : {"learned", "axes"}, optional
+    geometry : {"learned", "directions", "axes"}, optional
         As for :class:`DCRegressor`; the gradients are those of all scores.
     max_rounds : int, default=3
         How often the geometry is learned at most.
@@ -94,7 +94,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     ----------
     classes_ : array of shape (m,)
         The labels, sorted.
-    functions_ : list of PLDC or PLDCSum
+    functions_ : list of PLDC, WarpedPLDC or PLDCSum
         The score of each class, in the units of the data.
     rounds_ : list of FittedRound
     certificate_ : Certificate

@@ -81,17 +81,19 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         given, and nothing else. None: the loss itself.
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
-    geometry : {"learned", "axes"}, optional
+    geometry : {"learned", "directions", "axes"}, optional
         "axes": slopes are measured along the features. "learned": the fit is repeated in coordinates made from the
-        gradients of the one before: first the features, stretched as they matter, then directions (with `monotone`,
-        features only).
+        gradients of the one before: first every feature is warped, stretched more where f is steep along it; then
+        directions of the warped features are taken (with `monotone`, none are). "directions": the same with features
+        stretched by one number each instead of warped, so that every round is one PLDC of the features themselves; so
+        it is also for a `shape`, and for a number as `lam`.
         None: "learned" for ``lam="cv"`` up to 600 rows, where it takes seconds, else "axes".
-    max_rounds : int, default=6
+    max_rounds : int, default=4
         How often the geometry is learned at most; with ``lam="cv"`` it ends when the score stops improving.
     combine : {"average", "best"}, optional
-        "average": `function_` is the mean of the two rounds whose mean predicts best out of fold (or of one, if none is
-        better): a short sum of functions. "best": it is the best single round, one PLDC to read. None: "average" up to
-        600 rows; beyond, a second solve costs more than it gains.
+        "average": `function_` is the mean of up to three rounds, those whose mean predicts best out of fold: a short
+        sum of functions. "best": it is the best single round. None: "average" up to 600 rows; beyond, more solves cost
+        more than they gain.
     M : float, optional
         Bound on the size of y around its mean for ``lam="srm"``, in the units of y; the largest deviation seen if None.
     shape : {"dc", "convex", "concave"}, default="dc"
@@ -131,9 +133,9 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
 
     Attributes
     ----------
-    function_ : PLDC or PLDCSum
-        The fitted function in the units of the data (not clipped). A :class:`PLDCSum`, a short sum of PLDCs with the
-        same interface, where several rounds are averaged.
+    function_ : PLDC, WarpedPLDC or PLDCSum
+        The fitted function in the units of the data (not clipped), all with the same interface: a :class:`WarpedPLDC`
+        where features are warped, a :class:`PLDCSum`, a short sum, where several rounds are averaged.
     rounds_ : list of FittedRound
         The programs that were solved, one for each round kept: its function, `lam`, certificate and coordinates.
     certificate_ : Certificate
@@ -201,7 +203,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         scoring: Any = None,
         one_standard_error: bool = False,
         geometry: str | None = None,
-        max_rounds: int = 6,
+        max_rounds: int = 4,
         combine: str | None = None,
         M: float | None = None,
         shape: str = "dc",

@@ -3,15 +3,19 @@
 from pldc.function.explain import ClassExplanation, Explanation, explain, explain_classes
 from pldc.function.max_affine import MaxAffine
 from pldc.function.pldc import PLDC, LocalModel
-from pldc.function.total import PLDCSum
+from pldc.function.total import AnyPLDC, PLDCSum
+from pldc.function.warp import Warp, WarpedPLDC
 
 __all__ = [
     "PLDC",
+    "AnyPLDC",
     "ClassExplanation",
     "Explanation",
     "LocalModel",
     "MaxAffine",
     "PLDCSum",
+    "Warp",
+    "WarpedPLDC",
     "explain",
     "explain_classes",
 ]

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.max_affine import Array, IntArray, as_points
-from pldc.function.pldc import PLDC
-from pldc.function.total import PLDCSum
+from pldc.function.total import AnyPLDC
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ class ClassExplanation:
 
 
 def explain_classes(
-    functions: Sequence[PLDC | PLDCSum],
+    functions: Sequence[AnyPLDC],
     X: ArrayLike,
     classes: np.ndarray,
     reference: ArrayLike | None = None,
@@ -154,7 +153,7 @@ def explain_classes(
 
     Parameters
     ----------
-    functions : sequence of PLDC or PLDCSum
+    functions : sequence of PLDC, WarpedPLDC or PLDCSum
         The scores.
     X : array of shape (n, d)
     classes : array
@@ -184,7 +183,7 @@ def explain_classes(
 
 
 def explain(
-    function: PLDC | PLDCSum,
+    function: AnyPLDC,
     X: ArrayLike,
     reference: ArrayLike | None = None,
     features: Sequence[str] | None = None,
@@ -194,7 +193,7 @@ def explain(
 
     Parameters
     ----------
-    function : PLDC or PLDCSum
+    function : PLDC, WarpedPLDC or PLDCSum
     X : array of shape (n, d)
     reference : array of shape (d,), optional
         Where contributions are measured from; the origin if not given.

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from pldc.function.max_affine import Array, as_points
 from pldc.function.pldc import PLDC, LocalModel
 from pldc.function.seminorm import Norm
+from pldc.function.warp import WarpedPLDC
 
 MOST_PIECES = 100_000
 
@@ -22,7 +23,7 @@ class PLDCSum:
 
     Parameters
     ----------
-    terms : tuple of PLDC
+    terms : tuple of PLDC or WarpedPLDC
         At least one, all of the same number of features.
 
     Examples
@@ -32,17 +33,17 @@ class PLDCSum:
     array([0., 2.])
     """
 
-    terms: tuple[PLDC, ...]
+    terms: tuple[PLDC | WarpedPLDC, ...]
 
     def __post_init__(self) -> None:
-        if not self.terms or not all(isinstance(term, PLDC) for term in self.terms):
+        if not self.terms or not all(isinstance(term, (PLDC, WarpedPLDC)) for term in self.terms):
             raise TypeError("A PLDCSum needs at least one PLDC.")
         if len({term.n_features for term in self.terms}) > 1:
             raise ValueError(f"The terms have different numbers of features: {[t.n_features for t in self.terms]}.")
 
     @classmethod
-    def mean(cls, functions: list[PLDC]) -> PLDC | PLDCSum:
-        """Return the mean of the functions: a PLDC where there is only one."""
+    def mean(cls, functions: list[PLDC | WarpedPLDC]) -> AnyPLDC:
+        """Return the mean of the functions: itself where there is only one."""
         if len(functions) == 1:
             return functions[0]
         return cls(tuple(function / len(functions) for function in functions))
@@ -92,18 +93,24 @@ class PLDCSum:
         return PLDCSum(tuple(term.drop_dominated() for term in self.terms))
 
     def compose(self, matrix: ArrayLike, vector: ArrayLike | None = None) -> PLDCSum:
-        """Return x ↦ f(matrix @ x + vector)."""
+        """Return x ↦ f(matrix @ x + vector); features that a term warps can be scaled and shifted only."""
         return PLDCSum(tuple(term.compose(matrix, vector) for term in self.terms))
 
     def expand(self) -> PLDC:
         """Write the sum out as one PLDC. The pieces of the terms multiply: prune first."""
-        counts = np.prod([np.array(term.n_pieces, dtype=float) for term in self.terms], axis=0)
+        terms = [term for term in self.terms if isinstance(term, PLDC)]
+        if len(terms) < len(self.terms):
+            raise TypeError("A function of warped features has no short list of pieces in the features themselves.")
+        counts = np.prod([np.array(term.n_pieces, dtype=float) for term in terms], axis=0)
         if counts.max() > MOST_PIECES:
             raise ValueError(
                 f"Written out, the sum would have {counts[0]:.3g} − {counts[1]:.3g} pieces, more than {MOST_PIECES}. "
                 "Drop pieces first with prune(X, tol=...)."
             )
-        return reduce(add, self.terms)
+        return reduce(add, terms)
 
     def __repr__(self) -> str:
         return f"PLDCSum of {len(self.terms)} terms in {self.n_features} dimensions"
+
+
+AnyPLDC = PLDC | WarpedPLDC | PLDCSum

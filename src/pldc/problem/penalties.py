@@ -141,16 +141,16 @@ def prox_of_groups(v: Array, step: float, near: Array | None = None) -> Array:
     after one step, climbs to it.
     """
     sizes = np.abs(v)
-    C = _cumulative(sizes)  # one array (r, j) for each m: few, so that every pass is over long rows
+    C = _cumulative(sizes)  # (m, r, j)
+    count = np.arange(1.0, len(C) + 1)[:, None, None]
     L = np.zeros(v.shape[0]) if near is None else np.asarray(near, dtype=np.float64)
     for k in range(100):
-        tau, count = np.maximum(C[0] - L[:, None], 0.0), (C[0] > L[:, None]).astype(np.float64)
-        for m, total in enumerate(C[1:], start=2):
-            height = (total - L[:, None]) / m
-            higher = height > tau
-            tau = np.where(higher, height, tau)
-            count[higher] = 1.0 / m
-        slope = count.sum(axis=1)
+        heights = (C - L[:, None]) / count
+        tau = heights.max(axis=0)
+        two = len(C) == 2  # argmax is slow over so few
+        share = 1.0 - 0.5 * (heights[1] > heights[0]) if two else 1.0 / (1 + heights.argmax(axis=0))
+        slope = (share * (tau > 0)).sum(axis=1)
+        np.maximum(tau, 0.0, out=tau)
         excess = tau.sum(axis=1) - step
         move = np.where(slope > 0, excess / np.maximum(slope, 1e-300), -L)
         if k > 0 or near is None:
@@ -164,12 +164,11 @@ def prox_of_groups(v: Array, step: float, near: Array | None = None) -> Array:
     return np.asarray(np.sign(v) * np.maximum(sizes - tau[..., None], 0.0))
 
 
-def _cumulative(sizes: Array) -> list[Array]:
-    """Sums of the m largest sizes of each group, from m = 1 on."""
+def _cumulative(sizes: Array) -> Array:
+    """Sums of the m largest sizes of each group (…, g), from m = 1 on: (g, …)."""
     if sizes.shape[-1] == 2:
-        return [np.maximum(sizes[..., 0], sizes[..., 1]), sizes[..., 0] + sizes[..., 1]]
-    C = np.cumsum(-np.sort(-sizes, axis=-1), axis=-1)
-    return [np.ascontiguousarray(C[..., m]) for m in range(C.shape[-1])]
+        return np.stack([np.maximum(sizes[..., 0], sizes[..., 1]), sizes[..., 0] + sizes[..., 1]])
+    return np.cumsum(-np.sort(-np.ascontiguousarray(np.moveaxis(sizes, -1, 0)), axis=0), axis=0)
 
 
 PENALTIES = ("joint", "componentwise")

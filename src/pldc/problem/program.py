@@ -161,7 +161,7 @@ class Problem:
             outputs=outputs,
         )
 
-    @property
+    @cached_property
     def signs(self) -> Array:
         """s_p: the sign with which each part enters f."""
         return np.tile(SHAPES[self.shape], self.outputs)

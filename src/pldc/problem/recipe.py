@@ -10,7 +10,7 @@ from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Penalty
 from pldc.problem.program import Problem
-from pldc.problem.units import Units
+from pldc.problem.units import AXES, Geometry, Units
 
 
 class Rows(NamedTuple):
@@ -54,12 +54,12 @@ class Recipe:
             raise TypeError(f"The {self.loss.name} loss is not one of residuals.")
         return self.loss
 
-    def units(self, rows: Rows, turn: Array | None = None) -> Units:
+    def units(self, rows: Rows, geometry: Geometry = AXES) -> Units:
         """Return the coordinates in which the program of these rows is written."""
         plain = Units.of(*rows) if self.standardize else Units.none(rows.X.shape[1])
         if self.outputs > 1:
             plain = replace(plain, y_center=0.0, y_scale=1.0)
-        return replace(plain, turn=turn)
+        return replace(plain, geometry=geometry)
 
     def problem(self, rows: Rows, units: Units, lam: float) -> Problem:
         """Return the program."""

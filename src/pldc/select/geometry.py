@@ -6,6 +6,9 @@ The seminorm measures slopes along the axes. A fit has explicit gradients, and t
 
 says along which directions f varies and how much. In the coordinates z = M^½ x, directions that matter are stretched:
 the same slope in z is a steeper one in x, and costs no more.
+
+A seminorm knows the steepest slopes only, wherever they are. So features are first stretched by themselves, more where
+f is steep along them: along the new feature f has about the same slope everywhere.
 """
 
 from __future__ import annotations
@@ -13,8 +16,13 @@ from __future__ import annotations
 import numpy as np
 
 from pldc.function.max_affine import Array
+from pldc.function.warp import Warp
 
 FLOOR = 1e-3  # added to the mean eigenvalue one: no direction is lost for good
+WARP_FLOOR = 1e-2  # the same for the stretch of a feature
+KNOTS = 34  # of a warp, at most
+WINDOW = 0.1  # share of the rows over which squared slopes are averaged (standard deviation, by rank)
+APART = 1e-6  # of the range of a feature, between knots
 
 
 def outer_product(gradients: Array, weight: Array) -> Array:
@@ -50,6 +58,53 @@ def turn_to(M: Array, Z: Array, weight: Array, diagonal: bool = False) -> Array 
     else:
         value, vector = np.linalg.eigh(M + FLOOR * np.eye(d))
         A = (vector * np.sqrt(np.maximum(value, FLOOR))) @ vector.T
+    factor = _same_variance(Z, Z @ A, weight)
+    return None if factor is None else A * factor
+
+
+def warp_to(Z: Array, squares: Array, weight: Array) -> Warp | None:
+    """Return the warp that stretches each feature by the root mean square of the slopes along it, rank by rank.
+
+    Parameters
+    ----------
+    Z : array of shape (n, d)
+    squares : array of shape (n, d)
+        Squared slopes at the rows.
+    weight : array of shape (n,)
+
+    Returns
+    -------
+    Warp or None
+        Scaled to keep the mean variance of Z; None where there is no slope to learn from.
+    """
+    size = float((weight @ squares).mean() / weight.sum())
+    if not (size > 0 and np.isfinite(size)):
+        return None
+    maps = [_warp_one(z, square / size, weight) for z, square in zip(Z.T, squares.T, strict=True)]
+    knots, images = zip(*maps, strict=True)
+    factor = _same_variance(Z, Warp(knots, images)(Z), weight)
+    return None if factor is None else Warp(knots, [factor * image for image in images])
+
+
+def _warp_one(z: Array, square: Array, weight: Array) -> tuple[Array, Array]:
+    """Knots and images of one feature."""
+    values, place = np.unique(z, return_inverse=True)
+    if len(values) < 2:
+        return values[0] + np.array([0.0, 1.0]), np.array([0.0, 1.0])
+    mass = np.bincount(place, weight)
+    rank = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+    half = np.linspace(0, (len(values) - 1) / 2, KNOTS // 2).astype(np.intp)
+    at = np.unique(np.concatenate([half, len(values) - 1 - half]))  # the same from either end
+    apart = np.diff(values[at]) > APART * (values[-1] - values[0])
+    at = np.concatenate([[0], at[1:-1][apart[:-1] & apart[1:]], [len(values) - 1]])
+    near = np.exp(-0.5 * ((0.5 * (rank[at[1:]] + rank[at[:-1]])[:, None] - rank) / WINDOW) ** 2)
+    mean = (near @ np.bincount(place, weight * square)) / (near @ mass)
+    stretch = np.sqrt(mean + WARP_FLOOR)
+    return values[at], np.concatenate([[0.0], np.cumsum(stretch * np.diff(values[at]))])
+
+
+def _same_variance(before: Array, after: Array, weight: Array) -> float | None:
+    """Return the factor that gives the new coordinates the mean variance of the old; None if they have none."""
     share = weight / weight.sum()
-    before, after = (float((share @ (V - share @ V) ** 2).mean()) for V in (Z, Z @ A))
-    return A * np.sqrt(before / after) if after > 0 else None
+    old, new = (float((share @ (V - share @ V) ** 2).mean()) for V in (before, after))
+    return float(np.sqrt(old / new)) if new > 0 else None

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pldc.function.max_affine import Array
-from pldc.function.pldc import PLDC
-from pldc.function.total import PLDCSum
+from pldc.function.total import AnyPLDC
 
 CHUNK = 1 << 22  # numbers held at once
 
@@ -25,14 +24,14 @@ class CrossFit:
 
     Attributes
     ----------
-    functions : list of PLDC or PLDCSum
+    functions : list of PLDC, WarpedPLDC or PLDCSum
     residuals, weights : lists of arrays
         For each fold: |y − f(x)| at the rows left out, and the weights of those rows.
     limits : list of (float, float)
         For each fold, the range that its predictions are cut to.
     """
 
-    functions: list[PLDC | PLDCSum]
+    functions: list[AnyPLDC]
     residuals: list[Array]
     weights: list[Array]
     limits: list[tuple[float, float]]

@@ -9,6 +9,7 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
+from pldc.function.warp import WarpedPLDC
 from pldc.problem.certificate import Certificate
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
@@ -38,7 +39,7 @@ class Path:
     """
 
     lams: Array
-    functions: list[PLDC]
+    functions: list[PLDC | WarpedPLDC]
     certificates: list[Certificate]
     losses: Array
     seminorms: Array

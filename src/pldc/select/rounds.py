@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
+from pldc.function.warp import WarpedPLDC
 from pldc.problem.certificate import Certificate, certify
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
-from pldc.problem.units import Units
+from pldc.problem.units import Geometry, Units
 from pldc.solve import AdmmSolver, ExactSolver
 from pldc.solve.run import Monitor
 
@@ -23,34 +23,34 @@ class FittedRound:
 
     Attributes
     ----------
-    functions : list of PLDC
+    functions : list of PLDC or WarpedPLDC
         In the units of the data: one, or the score of each class.
     lam : float
     penalty : {"componentwise", "joint"}
     certificate : Certificate
     loss, seminorm : float
         The two terms of the objective as the program measures them: ``certificate.upper = loss + lam · seminorm``.
-    geometry : array of shape (d, d), or None
-        The coordinates of the program are (standardised x) @ geometry; None: the axes.
+    geometry : Geometry
+        The coordinates of the program are geometry(standardised x); its `warp` and `turn` are None along the axes.
     solver : {"exact", "admm"}
     iterations : int
     status : str
         How the solve ended.
     """
 
-    functions: list[PLDC]
+    functions: list[PLDC | WarpedPLDC]
     lam: float
     penalty: str
     certificate: Certificate = field(repr=False)
     loss: float
     seminorm: float
-    geometry: Array | None = field(repr=False)
+    geometry: Geometry = field(repr=False)
     solver: str
     iterations: int
     status: str
 
     @property
-    def function(self) -> PLDC:
+    def function(self) -> PLDC | WarpedPLDC:
         """The function of a regression."""
         (one,) = self.functions
         return one
@@ -60,12 +60,12 @@ def solve_round(
     recipe: Recipe,
     rows: Rows,
     lam: float,
-    turn: Array | None,
+    geometry: Geometry,
     solver_for: Callable[[Problem], Solver],
     monitor: Monitor,
 ) -> FittedRound:
-    """Solve the program of `rows` in the coordinates `turn`."""
-    units = recipe.units(rows, turn)
+    """Solve the program of `rows` in the coordinates `geometry`."""
+    units = recipe.units(rows, geometry)
     problem = recipe.problem(rows, units, lam)
     solver = solver_for(problem)
     return read(problem, units, solver.solve(problem, monitor=monitor), solver)
@@ -82,7 +82,7 @@ def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> 
         certificate=replace(certificate, solution=replace(feasible, multipliers=None, history=[])),
         loss=problem.risk(problem.fit(feasible.values, feasible.linear)),
         seminorm=problem.penalty.value(feasible.slopes),
-        geometry=units.turn,
+        geometry=units.geometry,
         solver="exact" if isinstance(solver, ExactSolver) else "admm",
         iterations=solution.iterations,
         status=solution.status,

@@ -2,8 +2,8 @@
 
 A round fits every fold along a grid of λ, roughly, from the largest to the smallest; the λ with the best mean score on
 the rows left out is the round's. The gradients of each fold's fit then give the coordinates of its next round: the
-features stretched, or turned directions. But for that one number nothing crosses folds, so the score of a later round
-is as honest as that of the first. In the end those rounds are kept whose mean prediction scores best.
+features warped or stretched, or turned directions. But for that one number nothing crosses folds, so the score of a
+later round is as honest as that of the first. In the end those rounds are kept whose mean prediction scores best.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,10 +22,12 @@ from joblib.parallel import get_active_backend
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
 from pldc.function.total import PLDCSum
+from pldc.function.warp import WarpedPLDC
 from pldc.problem.penalties import EachOutput
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Recipe, Rows
-from pldc.select.geometry import outer_product, turn_to
+from pldc.problem.units import AXES, Geometry
+from pldc.select.geometry import outer_product, turn_to, warp_to
 from pldc.select.intervals import CrossFit
 from pldc.select.path import coarse_path
 
@@ -35,9 +37,9 @@ HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of
 TIE = 0.25  # standard errors of the difference within which two values are as good as each other
 LOWER, HIGHER = 5, 3  # how many ratios beyond those ends the first grid may grow
 AT_ONCE = 3  # values it grows by
-NARROW = (1.0, 0.5, 0.25)  # grid of a later round, in units of the λ of the one before
-WIDE = (2.0, *NARROW)  # where the penalty is another one, and its λ only known about
-MOST_KEPT = 2  # rounds that are averaged
+REACH = (4, 2)  # ratios by which the grid of a later round reaches above and below what λ is guessed to be,
+NEAR = (3, 1)  # and where the round before was of the same kind
+MOST_KEPT = 3  # rounds that are averaged
 
 logger = logging.getLogger("pldc")
 Score = Callable[[Array, Rows], float]
@@ -45,24 +47,33 @@ Split = tuple[IntArray, IntArray]
 
 
 class Step(NamedTuple):
-    """A round after the first: its recipe, and whether its coordinates are stretched features or turned directions."""
+    """A round after the first: its recipe, and what is learned for its coordinates.
+
+    "warp": every feature stretched, more here than there; "stretch": every feature by one number; "turn": directions.
+    The last two come after a warp, if there was one.
+    """
 
     recipe: Recipe
-    stretched: bool
+    learn: Literal["warp", "stretch", "turn"]
 
 
 class Fit(NamedTuple):
-    """A rough fit at one λ: its functions, their values at the rows left out, outer product of gradients, seconds.
+    """A rough fit at one λ: its functions, their values at the rows left out, what its gradients say, seconds.
 
-    There is one function, or the score of each class. `solution` are values, slopes (in standardised features, whatever
-    the turn) and flows: where another begins; `seminorm` is the penalty.
+    There is one function, or the score of each class. `outer` is the outer product of gradients in coordinates before
+    the turn; `squares` are squared slopes along the standardised features at `points`, of the given `weight`.
+    `solution` is where another begins; `slopes` are its own, along standardised features; `seminorm` is the penalty.
     """
 
-    functions: list[PLDC]
+    functions: list[PLDC | WarpedPLDC]
     prediction: Array
     outer: Array
+    points: Array
+    squares: Array
+    weight: Array
     seconds: float
     solution: Solution
+    slopes: Array
     seminorm: float
 
 
@@ -80,9 +91,9 @@ class Round:
         Score on the rows left out (higher is better), and time of the fit.
     predictions : list of arrays
         For each fold, the values of its fit at `lam` at the rows left out.
-    functions : list of lists of PLDC
+    functions : list of lists of PLDC or WarpedPLDC
         The fit of each fold at `lam`.
-    turn : array or None
+    geometry : Geometry
         Coordinates of the round, learned from all rows.
     recipe : Recipe
     """
@@ -92,8 +103,8 @@ class Round:
     scores: Array
     seconds: Array
     predictions: list[Array]
-    functions: list[list[PLDC]]
-    turn: Array | None
+    functions: list[list[PLDC | WarpedPLDC]]
+    geometry: Geometry
     recipe: Recipe
 
 
@@ -103,83 +114,80 @@ def geometric_grid(scale: float) -> list[float]:
 
 
 def iterations(n: int, count: int, warm: bool = False) -> list[int]:
-    """Return how often to iterate for each of `count` values of λ on n rows, from where the last one ended.
+    """Return how often to iterate for each of `count` values of λ on n rows: from nothing, or where others ended.
 
-    A path that begins from nothing in the middle of the grid begins with twice as many. A whole grid need not be exact
-    in its larger half, which is only a start for the smaller.
+    The larger values need not be fitted well, being only a start for the smaller: from nothing at a small λ it would
+    take far longer.
     """
     full = min(max(n // ROWS_EACH, FEWEST), MOST)
-    if count <= HIGHEST - LOWEST:
-        return [full if warm else 2 * full] + [full] * (count - 1)
-    half = count // 2
-    return [FEWEST] + [FEWEST // 2] * (half - 1) + [full] * (count - half)
+    if warm:
+        return [full] * count
+    few = max(count // 2, 1)
+    return [FEWEST] + [FEWEST // 2] * (few - 1) + [full] * (count - few)
 
 
 def fit_path(
     recipe: Recipe,
     rows: Rows,
     left_out: Array,
-    turn: Array | None,
+    geometry: Geometry,
     lams: Sequence[float],
     limits: tuple[float, float],
     start: Solution | None = None,
 ) -> list[Fit]:
-    """Fit `rows` roughly along λ, in the coordinates `turn`; predictions are cut to `limits`.
+    """Fit `rows` roughly along λ, in the coordinates `geometry`; predictions are cut to `limits`.
 
-    `start` is the `solution` of a fit of the same rows, whatever its coordinates: values and flows are the same in all,
-    and slopes turn with them.
+    `start` is the `solution` of a fit of the same rows in the same coordinates.
     """
     plain = recipe.units(rows)
     problem = recipe.problem(rows, plain, lams[0])
-    A = np.eye(problem.X.shape[1]) if turn is None else turn
-    problem, units = replace(problem, X=problem.X @ A), replace(plain, turn=turn)  # points keep their order
-    if start is not None:
-        start = turned(start, np.linalg.inv(A))
-    counts = iterations(len(problem.X), len(lams), warm=start is not None)
+    Z = problem.X
+    problem, units = replace(problem, X=geometry(Z)), replace(plain, geometry=geometry)  # points keep their order
+    counts = iterations(len(Z), len(lams), warm=start is not None)
     out = []
     began = time.perf_counter()
     for solution in coarse_path(problem, lams, counts, start, threads=1):
         fitted = problem.functions(solution)
-        outer = sum(outer_product(f.gradient(problem.X) @ A.T, problem.node_weight) for f in fitted)
+        gradients = np.array([f.gradient(problem.X) for f in fitted])
+        unturned = gradients if geometry.turn is None else gradients @ geometry.turn.T
         functions = [units.restore(f) for f in fitted]
         prediction = np.clip(np.array([f(left_out) for f in functions]), *limits)
         seminorm = problem.penalty.value(solution.slopes)
         now = time.perf_counter()
         out.append(
             Fit(
-                functions,
-                prediction if recipe.outputs > 1 else prediction[0],
-                np.asarray(outer),
-                now - began,
-                turned(solution, A),
-                seminorm,
+                functions=functions,
+                prediction=prediction if recipe.outputs > 1 else prediction[0],
+                outer=np.sum([outer_product(g, problem.node_weight) for g in unturned], axis=0),
+                points=Z,
+                squares=(geometry.slopes_out(Z, gradients) ** 2).sum(axis=0),
+                weight=problem.node_weight,
+                seconds=now - began,
+                solution=solution,
+                slopes=geometry.slopes_out(Z, solution.slopes),
+                seminorm=seminorm,
             )
         )
         began = now
     return out
 
 
-def turned(solution: Solution, A: Array) -> Solution:
-    """Return the solution for points x whose old coordinates are x @ A: values and flows are the same."""
-    return replace(solution, slopes=solution.slopes @ A.T, linear=solution.linear @ A.T)
+def learned_turn(recipe: Recipe, Z: Array, weight: Array, outer: Array, stretched: bool = False) -> Array | None:
+    """Return the turn that the gradients of a fit ask for; where slopes have signs, features are stretched."""
+    return turn_to(outer, Z, weight, diagonal=stretched or bool(np.any(recipe.monotone)))
 
 
-def learned_turn(recipe: Recipe, rows: Rows, outer: Array, stretched: bool = False) -> Array | None:
-    """Return the coordinates that the gradients of a fit ask for; where slopes have signs, features are stretched."""
-    Z = recipe.units(rows).scale_X(rows.X)
-    return turn_to(outer, Z, rows.weight, diagonal=stretched or bool(np.any(recipe.monotone)))
-
-
-def learn_geometry(recipe: Recipe, rows: Rows, lam: float, rounds: int) -> Array | None:
-    """Learn the coordinates of all rows `rounds` times at one λ, without folds."""
-    turn, start = None, None
+def learn_geometry(recipe: Recipe, rows: Rows, lam: float, rounds: int) -> Geometry:
+    """Learn directions from all rows `rounds` times at one λ, without folds."""
+    geometry = AXES
+    lams = [lam * RATIO**e for e in range(REACH[0], -1, -1)]
     for _ in range(rounds):
-        (fit,) = fit_path(recipe, rows, rows.X[:0], turn, [lam], (-np.inf, np.inf), start)
-        new = learned_turn(recipe, rows, fit.outer)
-        if new is None:
+        *_, fit = fit_path(recipe, rows, rows.X[:0], geometry, lams, (-np.inf, np.inf))
+        turn = learned_turn(recipe, fit.points, fit.weight, fit.outer)
+        if turn is None:
             break
-        turn, start = new, fit.solution
-    return turn
+        geometry = Geometry(turn=turn)
+    return geometry
 
 
 class Search:
@@ -220,8 +228,8 @@ class Search:
         self.test = [rows.take(test) for _, test in splits]
         mass = np.array([test.weight.sum() for test in self.test])
         self.share = mass / mass.sum()
-        self.turns: list[Array | None] = [None] * len(splits)
-        self.turn: Array | None = None
+        self.geometries: list[Geometry] = [AXES] * len(splits)
+        self.geometry = AXES
         self.rounds: list[Round] = []
 
     def run(self, scale: float, steps: Sequence[Step] = ()) -> list[Round]:
@@ -231,7 +239,7 @@ class Search:
         before it.
         """
         self.scale = scale
-        fits = self._round(self.recipe, geometric_grid(scale), None)
+        fits = self._round(self.recipe, geometric_grid(scale))
         scores = [-np.inf]
         for before, step in zip([None, *steps], steps, strict=False):
             if step is not before:
@@ -240,7 +248,7 @@ class Search:
                 continue
             if not self._learn(step, fits):
                 break
-            fits = self._round(step.recipe, self._lams(step, fits), [fit.solution for fit in fits])
+            fits = self._round(step.recipe, self._lams(step, fits, NEAR if step is before else REACH))
             scores.append(self._mean_score([len(self.rounds) - 1]))
         return self.rounds
 
@@ -288,9 +296,9 @@ class Search:
         scores = [self.score(values, test) for values, test in zip(self.left_out(chosen), self.test, strict=True)]
         return float(self.share @ scores)
 
-    def _round(self, recipe: Recipe, lams: list[float], starts: list[Solution] | None) -> list[Fit]:
-        """Search one grid, grown as needed, each fold from its start; return the folds' fits at the best λ."""
-        fits = self._fit(recipe, lams, starts)
+    def _round(self, recipe: Recipe, lams: list[float]) -> list[Fit]:
+        """Search one grid, grown as needed; return the folds' fits at the best λ."""
+        fits = self._fit(recipe, lams, None)
         grown = False
         while True:
             scores = np.array(
@@ -315,7 +323,7 @@ class Search:
                 seconds=np.array([[fit.seconds for fit in fold] for fold in fits]),
                 predictions=[fold[best].prediction for fold in fits],
                 functions=[fold[best].functions for fold in fits],
-                turn=self.turn,
+                geometry=self.geometry,
                 recipe=recipe,
             )
         )
@@ -374,10 +382,10 @@ class Search:
         began = told = time.perf_counter()
         out: list[list[Fit]] = []
         begin: Sequence[Solution | None] = starts or [None] * len(self.train)
-        folds = zip(self.train, self.test, self.turns, begin, strict=True)
+        folds = zip(self.train, self.test, self.geometries, begin, strict=True)
         tasks = (
-            delayed(fit_path)(recipe, train, test.X, turn, lams, self._limits(train), start)
-            for train, test, turn, start in folds
+            delayed(fit_path)(recipe, train, test.X, geometry, lams, self._limits(train), start)
+            for train, test, geometry, start in folds
         )
         one_by_one = get_active_backend()[0].supports_return_generator
         for fits in Parallel(n_jobs=self.jobs, return_as="generator" if one_by_one else "list")(tasks):
@@ -392,44 +400,65 @@ class Search:
     def _limits(self, rows: Rows) -> tuple[float, float]:
         return (float(rows.y.min()), float(rows.y.max())) if self.clip else (-np.inf, np.inf)
 
-    def _lams(self, step: Step, fits: list[Fit]) -> list[float]:
+    def _lams(self, step: Step, fits: list[Fit], reach: tuple[int, int]) -> list[float]:
         """Return the grid of the next round, around the λ of the last one.
 
-        For another penalty, λ · penalty stays about the same: its grid lies around λ times the mean ratio of the two.
+        In other coordinates, or for another penalty, λ · penalty stays about the same: λ changes by the mean ratio of
+        the two penalties.
         """
-        last = self.rounds[-1]
-        if step.recipe.penalty == last.recipe.penalty:
-            return [factor * last.lam for factor in NARROW]
         m = step.recipe.outputs
         penalty = step.recipe.penalty if m == 1 else EachOutput(step.recipe.penalty, m)
         there = [
-            penalty.value(turned(fit.solution, np.linalg.inv(turn)).slopes)
-            for fit, turn in zip(fits, self.turns, strict=True)
-            if turn is not None
+            penalty.value(geometry.slopes_in(fit.points, fit.slopes))
+            for fit, geometry in zip(fits, self.geometries, strict=True)
         ]
         here = [fit.seminorm for fit in fits]
         ratio = sum(here) / sum(there) if sum(there) > 0 else 1.0
-        return [factor * ratio * last.lam for factor in WIDE]
+        return [ratio * self.rounds[-1].lam * RATIO**e for e in range(reach[0], -reach[1] - 1, -1)]
 
     def _learn(self, step: Step, fits: list[Fit]) -> bool:
-        """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn.
+        """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn."""
+        learned = self._warps(fits) if step.learn == "warp" else self._turns(step, fits)
+        if learned is None:
+            return False
+        *self.geometries, self.geometry = learned
+        return True
 
-        Those of all rows come from the folds' gradients together, weighted as their scores are.
-        """
-        unit = self.recipe.units(self.rows).scale
-        scales = [unit / self.recipe.units(train).scale for train in self.train]
+    def _warps(self, fits: list[Fit]) -> list[Geometry] | None:
+        """Learn a warp from the slopes of every fold, and one of all rows from those of all folds."""
+        unit = self.recipe.units(self.rows)
+        pooled = []
+        for share, fit, train in zip(self.share, fits, self.train, strict=True):
+            its = self.recipe.units(train)
+            X = its.center + its.scale * fit.points
+            pooled.append((unit.scale_X(X), fit.squares * (unit.scale / its.scale) ** 2, share * fit.weight))
+        everything = tuple(np.concatenate(parts) for parts in zip(*pooled, strict=True))
+        warps = [warp_to(*what) for what in [*((f.points, f.squares, f.weight) for f in fits), everything]]
+        found = [Geometry(warp=warp) for warp in warps if warp is not None]
+        return found if len(found) == len(warps) else None
+
+    def _turns(self, step: Step, fits: list[Fit]) -> list[Geometry] | None:
+        """Learn directions, after the warp if there is one; those of all rows from the folds' gradients together."""
+        unit = self.recipe.units(self.rows)
+        scales = [unit.scale / self.recipe.units(train).scale for train in self.train]
+        if self.geometry.warp is not None:
+            scales = [np.ones(len(unit.scale))] * len(scales)  # warped features have no other unit than their variance
         whole = sum(
             share * fit.outer * np.outer(scale, scale)
             for share, fit, scale in zip(self.share, fits, scales, strict=True)
         )
-        turns = [
-            learned_turn(step.recipe, rows, outer, step.stretched)
-            for rows, outer in zip([*self.train, self.rows], [*(fit.outer for fit in fits), whole], strict=True)
+        folds = zip(self.geometries, fits, strict=True)
+        sources = [
+            *((geometry.warp, fit.points, fit.weight, fit.outer) for geometry, fit in folds),
+            (self.geometry.warp, unit.scale_X(self.rows.X), self.rows.weight, np.asarray(whole)),
         ]
-        if any(turn is None for turn in turns):
-            return False
-        *self.turns, self.turn = turns
-        return True
+        out = []
+        for warp, Z, weight, outer in sources:
+            turn = learned_turn(step.recipe, Geometry(warp)(Z), weight, outer, step.learn == "stretch")
+            if turn is None:
+                return None
+            out.append(Geometry(warp, turn))
+        return out
 
 
 def shrunk(solution: Solution, factor: float) -> Solution:

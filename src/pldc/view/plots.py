@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function import PLDC, PLDCSum
+from pldc.function import AnyPLDC
 from pldc.select.path import Path
 
 
 def plot_surface(
-    function: PLDC | PLDCSum,
+    function: AnyPLDC,
     X: ArrayLike,
     y: ArrayLike,
     title: str = "",
@@ -23,7 +23,7 @@ def plot_surface(
 
     Parameters
     ----------
-    function : PLDC or PLDCSum
+    function : PLDC, WarpedPLDC or PLDCSum
         A function of two variables.
     X : array of shape (n, 2)
     y : array of shape (n,)

@@ -1,0 +1,191 @@
+"""Features stretched more here than there, and PLDC functions of such features.
+
+A warp maps each feature by an increasing piecewise-linear function of its own. A PLDC of warped features is continuous
+and piecewise linear in the features themselves, so it is a difference of convex functions of them, too; but written out
+it has a piece for every cell between knots that a piece crosses. So it is kept as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pldc.function.max_affine import Array, as_points, frozen
+from pldc.function.pldc import PLDC, LocalModel
+from pldc.function.seminorm import Norm
+
+
+@dataclass(frozen=True)
+class Warp:
+    """The map x ↦ (w₁(x₁), …, w_d(x_d)), each w increasing and piecewise linear; beyond its knots it goes on straight.
+
+    Parameters
+    ----------
+    knots, images : sequences of d arrays
+        For each feature, two knots or more, increasing, and their images, increasing.
+
+    Examples
+    --------
+    >>> Warp([[0.0, 1.0, 2.0]], [[0.0, 1.0, 4.0]])([[0.5], [1.5], [3.0]])
+    array([[0.5],
+           [2.5],
+           [7. ]])
+    """
+
+    knots: Sequence[Array]
+    images: Sequence[Array]
+
+    def __post_init__(self) -> None:
+        for name in ("knots", "images"):
+            object.__setattr__(self, name, tuple(frozen(v, 1, name) for v in getattr(self, name)))
+        if not self.knots or [k.shape for k in self.knots] != [i.shape for i in self.images]:
+            raise ValueError("A warp needs knots and as many images for each feature.")
+        for each in (*self.knots, *self.images):
+            if len(each) < 2 or not (np.diff(each) > 0).all():
+                raise ValueError("The knots of a feature, and their images, must be two or more, and increasing.")
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.knots)
+
+    def __call__(self, X: ArrayLike) -> Array:
+        """Map the rows of `X`."""
+        points = as_points(X, self.n_features)
+        out = np.empty(points.shape)
+        for k, (x, knots, images) in enumerate(zip(points.T, self.knots, self.images, strict=True)):
+            at = cell(x, knots)
+            out[:, k] = images[at] + (x - knots[at]) * (np.diff(images) / np.diff(knots))[at]
+        return out
+
+    def stretch(self, X: ArrayLike) -> Array:
+        """Derivatives w_k'(x_k) at the rows of `X`, shape (n, d); at a knot, that to its right."""
+        points = as_points(X, self.n_features)
+        return np.column_stack([s[cell(x, k)] for x, k, s in zip(points.T, self.knots, self.stretches, strict=True)])
+
+    @property
+    def stretches(self) -> list[Array]:
+        """Derivative of each w between its knots."""
+        return [np.diff(images) / np.diff(knots) for knots, images in zip(self.knots, self.images, strict=True)]
+
+    def after(self, center: Array, scale: Array) -> Warp:
+        """Return x ↦ warp((x − center) / scale)."""
+        knots, images = [], []
+        for c, s, old, image in zip(center, scale, self.knots, self.images, strict=True):
+            new = c + s * old
+            apart = np.concatenate([[True], np.diff(new) > 0])  # far from zero, rounding may join two
+            if apart.sum() < 2:  # a straight line through all knots
+                half = max(abs(c), s)
+                rise = (image[-1] - image[0]) / (old[-1] - old[0]) / s
+                knots.append(c + half * np.array([-1.0, 1.0]))
+                images.append(image[0] + half * rise * np.array([-1.0, 1.0]))
+            else:
+                knots.append(new[apart])
+                images.append(image[apart])
+        return Warp(knots, images)
+
+
+@dataclass(frozen=True)
+class WarpedPLDC:
+    """The function x ↦ function(warp(x)), with the interface of :class:`PLDC`. Immutable.
+
+    Parameters
+    ----------
+    function : PLDC
+    warp : Warp
+
+    Examples
+    --------
+    >>> f = WarpedPLDC(PLDC.affine([2.0]), Warp([[0.0, 1.0, 2.0]], [[0.0, 1.0, 4.0]]))
+    >>> f([[0.5], [1.5]]), f.gradient([[0.5], [1.5]])
+    (array([1., 5.]), array([[2.],
+           [6.]]))
+    """
+
+    function: PLDC
+    warp: Warp
+
+    def __post_init__(self) -> None:
+        if self.function.n_features != self.warp.n_features:
+            raise ValueError(
+                f"The function has {self.function.n_features} features and the warp {self.warp.n_features}."
+            )
+
+    @property
+    def n_features(self) -> int:
+        """Dimension of the domain."""
+        return self.function.n_features
+
+    @property
+    def n_pieces(self) -> tuple[int, int]:
+        """Number of pieces of the plus and of the minus part, in warped features."""
+        return self.function.n_pieces
+
+    def __call__(self, X: ArrayLike) -> Array:
+        """Evaluate at the rows of `X`."""
+        return self.function(self.warp(X))
+
+    def gradient(self, X: ArrayLike) -> Array:
+        """Slope of the affine function that rules at each row of `X`, shape (n, d)."""
+        return self.local(X).slope
+
+    def local(self, X: ArrayLike) -> LocalModel:
+        """Return the active pieces, slope and intercept at each row of `X`, in the features as they are."""
+        points = as_points(X, self.n_features)
+        warped = self.warp(points)
+        inner = self.function.local(warped)
+        slope = inner.slope * self.warp.stretch(points)
+        value = (inner.slope * warped).sum(axis=1) + inner.intercept
+        return replace(inner, slope=slope, intercept=value - (slope * points).sum(axis=1))
+
+    def seminorm_bound(self, norm: Norm = "joint", active_pairs: bool = False) -> float:
+        """Upper bound on the DC seminorm, for both norms the same.
+
+        With L_k the componentwise bound of the function along warped feature k, both parts of f ∘ w become convex when
+        L_k times a convex function c_k(x_k) is added to each whose bends are those of w_k; the slopes of c_k are at
+        most half the total variation of w_k'. So the bound is Σ_k L_k (max w_k' + variation of w_k').
+        """
+        total = 0.0
+        for k, stretch in enumerate(self.warp.stretches):
+            along = PLDC(*(replace(p, slopes=p.slopes[:, [k]]) for p in (self.function.plus, self.function.minus)))
+            total += along.seminorm_bound("joint") * float(stretch.max() + np.abs(np.diff(stretch)).sum())
+        return total
+
+    def prune(self, X: ArrayLike | None = None, tol: float | None = None) -> WarpedPLDC:
+        """Drop pieces that are not needed; see :meth:`PLDC.prune`."""
+        return replace(self, function=self.function.prune(None if X is None else self.warp(X), tol))
+
+    def drop_dominated(self) -> WarpedPLDC:
+        """Drop pieces that lie below another piece of equal slope."""
+        return replace(self, function=self.function.drop_dominated())
+
+    def compose(self, matrix: ArrayLike, vector: ArrayLike | None = None) -> WarpedPLDC:
+        """Return x ↦ f(matrix @ x + vector), for a diagonal matrix of positive numbers."""
+        A = np.asarray(matrix, dtype=np.float64)
+        size = np.diag(A)
+        if A.shape != (self.n_features, self.n_features) or (np.diag(size) != A).any() or not (size > 0).all():
+            raise TypeError("Warped features can be scaled and shifted, but not mixed.")
+        shift = np.zeros(len(size)) if vector is None else np.asarray(vector, dtype=np.float64)
+        return replace(self, warp=self.warp.after(-shift / size, 1.0 / size))
+
+    __array_ufunc__ = None
+
+    def __mul__(self, factor: Any) -> WarpedPLDC:
+        return replace(self, function=self.function * factor)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> WarpedPLDC:
+        return replace(self, function=self.function / divisor)
+
+    def __repr__(self) -> str:
+        return f"WarpedPLDC({' − '.join(map(str, self.n_pieces))} pieces in {self.n_features} dimensions)"
+
+
+def cell(x: Array, knots: Array) -> np.ndarray:
+    """Number of the interval between knots that each x lies in, the outer ones without end."""
+    return np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
