@@ -79,8 +79,8 @@ def xgboost() -> Any:
 
 METHODS = {
     "pldc": lambda: dc(),
-    "pldc, axes": lambda: dc(geometry="axes"),
-    "pldc, axes, joint": lambda: dc(geometry="axes", penalty="joint"),
+    "pldc, joint": lambda: dc(penalty="joint"),
+    "pldc, directions": lambda: dc(geometry="directions"),
     "pldc, log loss": lambda: dc(loss="log"),
     "kNN": lambda: tuned(
         KNeighborsClassifier(), {"n_neighbors": [*range(1, 11), 15, 25], "weights": ["uniform", "distance"]}

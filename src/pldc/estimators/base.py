@@ -193,7 +193,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     def _geometry(self, lam: float | str, n: int) -> str:
         if self.geometry is None:
-            return "learned" if lam == "cv" and n <= SEVERAL_SOLVES else "axes"
+            return "learned" if not self._labels and lam == "cv" and n <= SEVERAL_SOLVES else "axes"
         return choice("geometry", self.geometry, GEOMETRIES)
 
     def _seed(self) -> Any:

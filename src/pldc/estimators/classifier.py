@@ -66,7 +66,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
     geometry : {"learned", "directions", "axes"}, optional
-        As for :class:`DCRegressor`; the gradients are those of all scores.
+        As for :class:`DCRegressor`; the gradients are those of all scores. None: "axes". Directions help where classes
+        are parted by combinations of features, and cost several times as much.
     max_rounds : int, default=3
         How often the geometry is learned at most.
     combine : {"average", "best"}, optional
