@@ -62,7 +62,8 @@ class Fit(NamedTuple):
 
     There is one function, or the score of each class. `outer` is the outer product of gradients in coordinates before
     the turn; `squares` are squared slopes along the standardised features at `points`, of the given `weight`.
-    `solution` is where another begins; `slopes` are its own, along standardised features; `seminorm` is the penalty.
+    `slopes` are those of all parts, along standardised features; `seminorm` is the penalty. `solution` is where a path
+    to smaller λ begins: only the last fit has it, since its flows are large.
     """
 
     functions: list[PLDC | WarpedPLDC]
@@ -72,7 +73,7 @@ class Fit(NamedTuple):
     squares: Array
     weight: Array
     seconds: float
-    solution: Solution
+    solution: Solution | None
     slopes: Array
     seminorm: float
 
@@ -146,7 +147,7 @@ def fit_path(
     counts = iterations(len(Z), len(lams), warm=start is not None)
     out = []
     began = time.perf_counter()
-    for solution in coarse_path(problem, lams, counts, start, threads=1):
+    for lam, solution in zip(lams, coarse_path(problem, lams, counts, start, threads=1), strict=True):
         fitted = problem.functions(solution)
         gradients = np.array([f.gradient(problem.X) for f in fitted])
         unturned = gradients if geometry.turn is None else gradients @ geometry.turn.T
@@ -163,7 +164,7 @@ def fit_path(
                 squares=(geometry.slopes_out(Z, gradients) ** 2).sum(axis=0),
                 weight=problem.node_weight,
                 seconds=now - began,
-                solution=solution,
+                solution=solution if lam == lams[-1] else None,
                 slopes=geometry.slopes_out(Z, solution.slopes),
                 seminorm=seminorm,
             )
@@ -377,7 +378,7 @@ class Search:
             return [lam for lam in lams[0] * steps[::-1] if lam < high * 1.001]
         return []
 
-    def _fit(self, recipe: Recipe, lams: list[float], starts: list[Solution] | None) -> list[list[Fit]]:
+    def _fit(self, recipe: Recipe, lams: list[float], starts: Sequence[Solution | None] | None) -> list[list[Fit]]:
         """Fit all folds along `lams`, telling how many are done."""
         began = told = time.perf_counter()
         out: list[list[Fit]] = []
@@ -461,6 +462,8 @@ class Search:
         return out
 
 
-def shrunk(solution: Solution, factor: float) -> Solution:
+def shrunk(solution: Solution | None, factor: float) -> Solution | None:
     """Return the solution as a start for λ times `factor`: the norm of its flows is λ."""
+    if solution is None:
+        return None
     return replace(solution, multipliers=[factor * flow for flow in solution.multipliers])
