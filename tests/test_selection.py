@@ -114,6 +114,33 @@ def test_equivariance(change):
     assert np.allclose(found, expected if at is None else expected[at], atol=1e-6 * y.std())
 
 
+def steep(n=40, d=2, seed=0):
+    """A corner so steep that a warp predicts better than the axes."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 1, size=(n, d))
+    X[:, 1:] = np.round(X[:, 1:], 1)  # levels, too
+    return X, 5 * np.exp(8 * (X[:, 0] - 1)) + np.sin(3 * X[:, -1]) + 0.02 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("change", ["scaled", "mirrored", "order", "twice"])
+def test_equivariance_of_a_warped_round(change, monkeypatch):
+    monkeypatch.setattr(Search, "best_rounds", lambda self, most=1: (1,))
+    (X, y), new = steep(30), steep(200, seed=1)[0]
+    settings = {"n_jobs": 1, "tol": 1e-7, "max_rounds": 1}
+    plain = DCRegressor(**settings).fit(X, y)
+    assert plain.rounds_[0].geometry.warp is not None
+    expected = plain.predict(new)
+    order = np.random.default_rng(5).permutation(30)
+    if change == "twice":
+        found = DCRegressor(**settings).fit(np.vstack([X, X]), np.append(y, y)).predict(new)
+    elif change == "order":
+        found = DCRegressor(**settings).fit(X[order], y[order]).predict(new)
+    else:
+        scale, shift = ([3.0, 0.1], [1000.1, -7.3]) if change == "scaled" else ([-1.0, -1.0], [0.0, 0.0])
+        found = DCRegressor(**settings).fit(X * scale + shift, y).predict(new * scale + shift)
+    assert np.allclose(found, expected, atol=1e-4 * y.std())
+
+
 def test_weights_equal_repetition_under_cross_validation():
     X, y = table(20)
     twice = np.arange(20) < 6
@@ -202,16 +229,18 @@ def test_a_convex_fit_stays_convex_in_a_learned_geometry():
     assert (middle <= ends + 1e-9).all()
 
 
+def test_a_constant_column_of_any_size():
+    X, y = table(23)
+    plain = DCRegressor(max_rounds=1, n_jobs=1, tol=1e-3).fit(X, y).score(X, y)
+    for value in (1.1e33, 1.1e100):
+        wide = np.column_stack([X, np.full(23, value)])
+        assert DCRegressor(max_rounds=1, n_jobs=1, tol=1e-3).fit(wide, y).score(wide, y) > plain - 0.05
+
+
 def test_a_warp_gives_a_steep_corner_its_own_scale():
-    rng = np.random.default_rng(0)
-    X, new = rng.uniform(0, 1, size=(80, 2)), rng.uniform(0, 1, size=(500, 2))
-
-    def f(X):
-        return np.exp(8 * (X[:, 0] - 1)) * 5 + np.sin(3 * X[:, 1])
-
-    y = f(X) + 0.05 * rng.normal(size=80)
+    (X, y), (new, truth) = steep(80), steep(500, seed=1)
     scores = [
-        DCRegressor(geometry=g, max_rounds=1, combine="best", n_jobs=1, tol=1e-3).fit(X, y).score(new, f(new))
+        DCRegressor(geometry=g, max_rounds=1, combine="best", n_jobs=1, tol=1e-3).fit(X, y).score(new, truth)
         for g in ("axes", "learned")
     ]
     assert 1 - scores[1] < 0.9 * (1 - scores[0])

@@ -55,8 +55,8 @@ def test_weights_of_a_warp_equal_repetition():
 
 
 def test_a_warp_of_a_constant_feature_of_close_values_and_of_nothing():
-    Z = np.column_stack([np.ones(6), [0.0, 1e-12, 2e-12, 0.5, 1.0, 1.0]])
+    Z = np.column_stack([np.full(6, 1e33), [0.0, 1e-12, 2e-12, 0.5, 1.0, 1.0]])
     warp = warp_to(Z, np.ones((6, 2)), np.ones(6))
-    assert np.isfinite(warp(Z)).all() and len(warp.knots[1]) == 3
+    assert np.isfinite(warp(Z)).all() and np.allclose(warp.knots[1], [0.0, 0.5, 1.0])
     assert warp_to(Z, np.zeros((6, 2)), np.ones(6)) is None
     assert warp_to(np.ones((6, 2)), np.ones((6, 2)), np.ones(6)) is None

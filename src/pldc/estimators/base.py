@@ -179,7 +179,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         warped = geometry == "learned" and recipe.shape == "dc"  # a warp would bend a convex function
         features = Step(recipe, "warp" if warped else "stretch")
         if np.any(recipe.monotone):
-            return [features, *[Step(recipe, "stretch")] * (rounds - 1)][:rounds]
+            return [features, *[Step(recipe, "stretch") if warped else features] * (rounds - 1)][:rounds]
         directions = Step(replace(recipe, penalty=make_penalty(self.penalty or "joint")), "turn")
         return [features, *[directions] * (rounds - 1)][:rounds]
 

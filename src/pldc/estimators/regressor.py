@@ -149,7 +149,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         The seminorm as the program measures it, in its (standardised) units: ``objective = mean loss + lam_ ·
         seminorm_``. It looks at the data points only; between them pieces of both parts may meet that never meet at
         one. ``function_.seminorm_bound(penalty, active_pairs=True)`` bounds the seminorm everywhere, in the units of
-        the data; in equal units it is at most twice `seminorm_`.
+        the data; for a PLDC and in equal units it is at most twice `seminorm_`.
     solver_ : {"exact", "admm"}
         The solver that was used.
     n_iter_ : int

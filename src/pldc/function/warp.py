@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from numbers import Real
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,10 +63,11 @@ class Warp:
             out[:, k] = images[at] + (x - knots[at]) * (np.diff(images) / np.diff(knots))[at]
         return out
 
-    def stretch(self, X: ArrayLike) -> Array:
-        """Derivatives w_k'(x_k) at the rows of `X`, shape (n, d); at a knot, that to its right."""
+    def stretch(self, X: ArrayLike, left: bool = False) -> Array:
+        """Derivatives w_k'(x_k) at the rows of `X`, shape (n, d); at a knot, that to its right (or left)."""
         points = as_points(X, self.n_features)
-        return np.column_stack([s[cell(x, k)] for x, k, s in zip(points.T, self.knots, self.stretches, strict=True)])
+        columns = zip(points.T, self.knots, self.stretches, strict=True)
+        return np.column_stack([s[cell(x, k, left)] for x, k, s in columns])
 
     @property
     def stretches(self) -> list[Array]:
@@ -82,7 +84,7 @@ class Warp:
                 half = max(abs(c), s)
                 rise = (image[-1] - image[0]) / (old[-1] - old[0]) / s
                 knots.append(c + half * np.array([-1.0, 1.0]))
-                images.append(image[0] + half * rise * np.array([-1.0, 1.0]))
+                images.append(image[0] - rise * s * old[0] + half * rise * np.array([-1.0, 1.0]))
             else:
                 knots.append(new[apart])
                 images.append(image[apart])
@@ -91,7 +93,9 @@ class Warp:
 
 @dataclass(frozen=True)
 class WarpedPLDC:
-    """The function x ↦ function(warp(x)), with the interface of :class:`PLDC`. Immutable.
+    """The function x ↦ function(warp(x)), with the interface of :class:`PLDC` but for most of its algebra. Immutable.
+
+    There are no `plus` and `minus` that are convex in x. Supports ``-f``, ``c * f``, ``f / c`` and adding a number.
 
     Parameters
     ----------
@@ -143,17 +147,19 @@ class WarpedPLDC:
         return replace(inner, slope=slope, intercept=value - (slope * points).sum(axis=1))
 
     def seminorm_bound(self, norm: Norm = "joint", active_pairs: bool = False) -> float:
-        """Upper bound on the DC seminorm, for both norms the same.
+        """Upper bound on the DC seminorm, the same for both norms and with or without `active_pairs`.
 
-        With L_k the componentwise bound of the function along warped feature k, both parts of f ∘ w become convex when
-        L_k times a convex function c_k(x_k) is added to each whose bends are those of w_k; the slopes of c_k are at
-        most half the total variation of w_k'. So the bound is Σ_k L_k (max w_k' + variation of w_k').
+        With P_k and M_k the largest slopes of the two parts along warped feature k, both become convex functions of x
+        when max(P_k, M_k) times a convex function c_k(x_k) is added to each whose bends are those of w_k; the slopes of
+        c_k are at most half the total variation of w_k'. So the bound is
+        Σ_k (P_k + M_k) max w_k' + max(P_k, M_k) · variation of w_k'.
         """
-        total = 0.0
-        for k, stretch in enumerate(self.warp.stretches):
-            along = PLDC(*(replace(p, slopes=p.slopes[:, [k]]) for p in (self.function.plus, self.function.minus)))
-            total += along.seminorm_bound("joint") * float(stretch.max() + np.abs(np.diff(stretch)).sum())
-        return total
+        if norm not in get_args(Norm):
+            raise ValueError(f"norm must be one of {get_args(Norm)}, got {norm!r}.")
+        P, M = (np.abs(part.slopes).max(axis=0) for part in (self.function.plus, self.function.minus))
+        steepest = np.array([stretch.max() for stretch in self.warp.stretches])
+        variation = np.array([np.abs(np.diff(stretch)).sum() for stretch in self.warp.stretches])
+        return float(((P + M) * steepest + np.maximum(P, M) * variation).sum())
 
     def prune(self, X: ArrayLike | None = None, tol: float | None = None) -> WarpedPLDC:
         """Drop pieces that are not needed; see :meth:`PLDC.prune`."""
@@ -168,11 +174,19 @@ class WarpedPLDC:
         A = np.asarray(matrix, dtype=np.float64)
         size = np.diag(A)
         if A.shape != (self.n_features, self.n_features) or (np.diag(size) != A).any() or not (size > 0).all():
-            raise TypeError("Warped features can be scaled and shifted, but not mixed.")
+            raise TypeError("Warped features can be shifted and scaled by positive numbers, but not mixed.")
         shift = np.zeros(len(size)) if vector is None else np.asarray(vector, dtype=np.float64)
         return replace(self, warp=self.warp.after(-shift / size, 1.0 / size))
 
     __array_ufunc__ = None
+
+    def __neg__(self) -> WarpedPLDC:
+        return replace(self, function=-self.function)
+
+    def __add__(self, number: Any) -> WarpedPLDC:
+        return replace(self, function=self.function + number) if isinstance(number, Real) else NotImplemented
+
+    __radd__ = __add__
 
     def __mul__(self, factor: Any) -> WarpedPLDC:
         return replace(self, function=self.function * factor)
@@ -186,6 +200,6 @@ class WarpedPLDC:
         return f"WarpedPLDC({' − '.join(map(str, self.n_pieces))} pieces in {self.n_features} dimensions)"
 
 
-def cell(x: Array, knots: Array) -> np.ndarray:
+def cell(x: Array, knots: Array, left: bool = False) -> np.ndarray:
     """Number of the interval between knots that each x lies in, the outer ones without end."""
-    return np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
+    return np.clip(np.searchsorted(knots, x, side="left" if left else "right") - 1, 0, len(knots) - 2)

@@ -34,13 +34,19 @@ class Geometry(NamedTuple):
     def slopes_in(self, Z: Array, slopes: Array) -> Array:
         """Turn slopes (…, n, d) along the features z, at the rows of Z, into slopes along the coordinates."""
         if self.warp is not None:
-            slopes = slopes / self.warp.stretch(Z)
+            slopes = slopes / self._stretch(Z)
         return slopes if self.turn is None else slopes @ np.linalg.inv(self.turn).T
 
     def slopes_out(self, Z: Array, slopes: Array) -> Array:
         """Undo `slopes_in`."""
         slopes = slopes if self.turn is None else slopes @ self.turn.T
-        return slopes if self.warp is None else slopes * self.warp.stretch(Z)
+        return slopes if self.warp is None else slopes * self._stretch(Z)
+
+    def _stretch(self, Z: Array) -> Array:
+        """Mean of the stretches on both sides: rows lie on knots, and no side is better than the other."""
+        if self.warp is None:
+            return np.ones(Z.shape)
+        return 0.5 * (self.warp.stretch(Z) + self.warp.stretch(Z, left=True))
 
 
 AXES = Geometry()
@@ -72,13 +78,8 @@ class Units:
     @classmethod
     def of(cls, X: Array, y: Array, weight: Array) -> Units:
         """Weighted mean and standard deviation; what is constant keeps the scale one."""
-        center, y_center = weighted_mean(X, weight), weighted_mean(y[:, None], weight)
-        return cls(
-            center,
-            _spread(X, center, weight),
-            float(y_center[0]),
-            float(_spread(y[:, None], y_center, weight)[0]),
-        )
+        (center, scale), (y_center, y_scale) = _standard(X, weight), _standard(y[:, None], weight)
+        return cls(center, scale, float(y_center[0]), float(y_scale[0]))
 
     def scale_X(self, X: Array) -> Array:
         """Return X in these units."""
@@ -112,10 +113,15 @@ def weighted_mean(X: Array, weight: Array) -> Array:
     return np.asarray((weight / weight.sum()) @ X)
 
 
-def _spread(X: Array, center: Array, weight: Array) -> Array:
-    """Weighted standard deviation of each column, without overflow; one where the column is constant to rounding."""
+def _standard(X: Array, weight: Array) -> tuple[Array, Array]:
+    """Weighted mean and standard deviation of each column, without overflow.
+
+    Where a column is constant to rounding they are its first value, exactly, and one.
+    """
+    center = weighted_mean(X, weight)
     deviation = X - center
     largest = np.abs(deviation).max(axis=0)
     constant = largest <= 8 * np.finfo(float).eps * np.abs(X).max(axis=0)
     safe = np.where(constant, 1.0, largest)
-    return np.where(constant, 1.0, safe * np.sqrt(weighted_mean((deviation / safe) ** 2, weight)))
+    spread = safe * np.sqrt(weighted_mean((deviation / safe) ** 2, weight))
+    return np.where(constant, X[0], center), np.where(constant, 1.0, spread)

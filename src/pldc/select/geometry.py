@@ -22,7 +22,7 @@ FLOOR = 1e-3  # added to the mean eigenvalue one: no direction is lost for good
 WARP_FLOOR = 1e-2  # the same for the stretch of a feature
 KNOTS = 34  # of a warp, at most
 WINDOW = 0.1  # share of the rows over which squared slopes are averaged (standard deviation, by rank)
-APART = 1e-6  # of the range of a feature, between knots
+SAME = 1e-9  # of the range of a feature: values so close are one
 
 
 def outer_product(gradients: Array, weight: Array) -> Array:
@@ -89,14 +89,15 @@ def warp_to(Z: Array, squares: Array, weight: Array) -> Warp | None:
 def _warp_one(z: Array, square: Array, weight: Array) -> tuple[Array, Array]:
     """Knots and images of one feature."""
     values, place = np.unique(z, return_inverse=True)
+    new = np.concatenate([[False], np.diff(values) > SAME * (values[-1] - values[0])])
+    number = np.cumsum(new)
+    values, place = np.bincount(number, values) / np.bincount(number), number[place]
     if len(values) < 2:
-        return values[0] + np.array([0.0, 1.0]), np.array([0.0, 1.0])
+        return values[0] + max(1.0, abs(values[0])) * np.array([0.0, 1.0]), np.array([0.0, 1.0])
     mass = np.bincount(place, weight)
     rank = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
     half = np.linspace(0, (len(values) - 1) / 2, KNOTS // 2).astype(np.intp)
     at = np.unique(np.concatenate([half, len(values) - 1 - half]))  # the same from either end
-    apart = np.diff(values[at]) > APART * (values[-1] - values[0])
-    at = np.concatenate([[0], at[1:-1][apart[:-1] & apart[1:]], [len(values) - 1]])
     near = np.exp(-0.5 * ((0.5 * (rank[at[1:]] + rank[at[:-1]])[:, None] - rank) / WINDOW) ** 2)
     mean = (near @ np.bincount(place, weight * square)) / (near @ mass)
     stretch = np.sqrt(mean + WARP_FLOOR)

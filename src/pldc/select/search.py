@@ -2,8 +2,8 @@
 
 A round fits every fold along a grid of λ, roughly, from the largest to the smallest; the λ with the best mean score on
 the rows left out is the round's. The gradients of each fold's fit then give the coordinates of its next round: the
-features warped or stretched, or turned directions. But for that one number nothing crosses folds, so the score of a
-later round is as honest as that of the first. In the end those rounds are kept whose mean prediction scores best.
+features warped or stretched, or turned directions. But for λ nothing crosses folds, so the score of a later round
+is as honest as that of the first. In the end those rounds are kept whose mean prediction scores best.
 """
 
 from __future__ import annotations
@@ -371,7 +371,8 @@ class Search:
         steps = RATIO ** np.arange(1, AT_ONCE + 1)
         if self.rounds and best != len(lams) - 1:
             return []
-        low, high = self.scale * RATIO ** (LOWEST - LOWER), self.scale * RATIO ** (HIGHEST + HIGHER)
+        low = 0.0 if self.rounds else self.scale * RATIO ** (LOWEST - LOWER)
+        high = self.scale * RATIO ** (HIGHEST + HIGHER)
         if best == len(lams) - 1:
             return [lam for lam in lams[-1] / steps if lam > low / 1.001]
         if best == 0:
@@ -462,8 +463,8 @@ class Search:
         return out
 
 
-def shrunk(solution: Solution | None, factor: float) -> Solution | None:
+def shrunk(solution: Solution | None, factor: float) -> Solution:
     """Return the solution as a start for λ times `factor`: the norm of its flows is λ."""
     if solution is None:
-        return None
+        raise ValueError("Only the last fit of a path has the flows that another begins with.")
     return replace(solution, multipliers=[factor * flow for flow in solution.multipliers])

@@ -48,8 +48,9 @@ def plot_surface(
     points = np.column_stack([A.ravel(), B.ravel()])
     Z = function(points).reshape(A.shape)
     local = function.local(points)
-    pieces = np.column_stack([local.plus, local.minus])
-    region = np.unique(pieces, axis=0, return_inverse=True)[1].reshape(A.shape)
+    planes = np.column_stack([local.slope, local.intercept])
+    planes = np.round(planes / np.maximum(np.abs(planes).max(axis=0), np.finfo(float).tiny), 9)
+    region = np.unique(planes, axis=0, return_inverse=True)[1].reshape(A.shape)
 
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     surface = figure.add_subplot(1, 2, 1, projection="3d")
