@@ -79,7 +79,7 @@ def xgboost() -> Any:
 
 METHODS = {
     "pldc": lambda: dc(),
-    "pldc, joint": lambda: dc(penalty="joint"),
+    "pldc, componentwise": lambda: dc(penalty="componentwise"),
     "pldc, directions": lambda: dc(geometry="directions"),
     "pldc, log loss": lambda: dc(loss="log"),
     "kNN": lambda: tuned(
@@ -164,13 +164,14 @@ def report() -> None:
     if rivals:
         table = means[rivals]
         rank[rivals] = (1 + (table[:, None] > table).sum(1) + 0.5 * ((table[:, None] == table).sum(1) - 1)).mean(axis=1)
-    header = ["method", *SETS, "mean rank", "seconds"]
-    lines = [header, ["reference", *(f"{REFERENCE[s]:.1f}" for s in SETS), "", ""]]
+    header = ["method", *SETS, "mean rank", "repeats", "seconds"]
+    lines = [header, ["reference", *(f"{REFERENCE[s]:.1f}" for s in SETS), "", "", ""]]
     for k, m in enumerate(methods):
         spread = [errors[s, m].std(ddof=1) / np.sqrt(len(errors[s, m])) if len(errors[s, m]) > 1 else 0 for s in SETS]
         seconds = np.mean([float(r["seconds"]) for r in rows if r["method"] == m])
         cells = [f"{mean:.1f} ± {e:.1f}" for mean, e in zip(means[k], spread, strict=True)]
-        lines.append([m, *cells, "" if np.isnan(rank[k]) else f"{rank[k]:.2f}", f"{seconds:.1f}"])
+        repeats = min(len(errors[s, m]) for s in SETS)
+        lines.append([m, *cells, "" if np.isnan(rank[k]) else f"{rank[k]:.2f}", str(repeats), f"{seconds:.1f}"])
     for line in lines:
         print(f"{line[0]:<20}" + "".join(f"{v:>15}" for v in line[1:]))
     out = [".. list-table::", "   :header-rows: 1", ""]

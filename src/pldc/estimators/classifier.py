@@ -53,7 +53,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     loss : {"hinge", "log"}, default="hinge"
         "hinge": Σ_{c≠y} max(f_c − f_y + 1, 0), the paper's. "log": log Σ_c exp(f_c) − f_y; its scores give
         probabilities. It has no linear program: ``solver="exact"`` refuses it.
-    penalty : {"componentwise", "joint"}, optional
+    penalty : {"joint", "componentwise"}, default="joint"
         The seminorm; see :class:`DCRegressor`.
     lam : "cv" or float, default="cv"
         Weight of the seminorms: by cross-validation, or a number > 0.
@@ -134,7 +134,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         self,
         *,
         loss: str = "hinge",
-        penalty: str | None = None,
+        penalty: str | None = "joint",
         lam: float | str = "cv",
         cv: Any = 5,
         max_cv_rows: int | None = 1500,
@@ -236,7 +236,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     def _recipe(self) -> Recipe:
         return Recipe(
             loss=make_class_loss(self.loss),
-            penalty=make_penalty("componentwise" if self.penalty is None else self.penalty),
+            penalty=make_penalty(self.penalty or "joint"),
             shape="dc",
             monotone=np.zeros(self.n_features_in_, dtype=int),
             linear=False,
