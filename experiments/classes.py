@@ -11,14 +11,12 @@ on from there; delete the file to begin anew. Rivals that are not installed are 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -27,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from experiments.cells import read, run_missing, write_table
 from experiments.data import load
 
 RESULTS = Path(__file__).parent / "results" / "classes.csv"
@@ -94,7 +93,7 @@ METHODS = {
 }
 
 
-def cell(name: str, method: str, seed: int) -> dict:
+def cell(name: str, method: str, seed: int) -> list[dict]:
     """Fit one method to one half, and count its errors on the other."""
     warnings.simplefilter("ignore")
     X, y, X_test, y_test = halves(name, seed)
@@ -105,18 +104,11 @@ def cell(name: str, method: str, seed: int) -> dict:
     seconds = time.perf_counter() - start
     error = 100.0 * float(np.mean(labels[model.predict(X_test)] != y_test))
     row = {"dataset": name, "method": method, "seed": seed, "n_train": len(y), "error": error, "seconds": seconds}
-    return row | {
+    row |= {
         "lam": getattr(model, "lam_", ""),
         "gap": model.certificate_.gap if hasattr(model, "certificate_") else "",
     }
-
-
-def attempt(name: str, method: str, seed: int) -> dict | None:
-    """Run a cell; None where the rival is not installed."""
-    try:
-        return cell(name, method, seed)
-    except ImportError:
-        return None
+    return [row]
 
 
 def main() -> None:
@@ -127,32 +119,15 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=SETS)
     parser.add_argument("--methods", nargs="*", default=list(METHODS))
     arguments = parser.parse_args()
-    RESULTS.parent.mkdir(exist_ok=True)
-    done = read() if RESULTS.exists() else []
-    known = {(r["dataset"], r["method"], int(r["seed"])) for r in done}
+    known = {(r["dataset"], r["method"], int(r["seed"])) for r in read(RESULTS)}
     todo = [(s, m, k) for k in range(arguments.repeats) for m in arguments.methods for s in arguments.sets]
-    todo = [c for c in todo if c not in known]
-    with RESULTS.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if not done:
-            writer.writeheader()
-        for row in Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")(delayed(attempt)(*c) for c in todo):
-            if row is not None:
-                writer.writerow(row)
-                file.flush()
-                print(row, flush=True)
+    run_missing(RESULTS, COLUMNS, cell, [c for c in todo if c not in known], arguments.jobs)
     report()
-
-
-def read() -> list[dict]:
-    """Return all rows of the results."""
-    with RESULTS.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def report() -> None:
     """Print mean errors with their standard errors, and mean ranks over sets; write them for the documentation."""
-    rows = read()
+    rows = read(RESULTS)
     found = {(r["dataset"], r["method"], int(r["seed"])): float(r["error"]) for r in rows}
     methods = [m for m in METHODS if all(any(key[:2] == (s, m) for key in found) for s in SETS)]
     errors = {
@@ -176,10 +151,7 @@ def report() -> None:
         lines.append([m, *cells, "" if np.isnan(rank[k]) else f"{rank[k]:.2f}", str(repeats), f"{seconds:.1f}"])
     for line in lines:
         print(f"{line[0]:<20}" + "".join(f"{v:>15}" for v in line[1:]))
-    out = [".. list-table::", "   :header-rows: 1", ""]
-    for line in lines:
-        out += [f"   {'*' if k == 0 else ' '} - {value}" for k, value in enumerate(line)]
-    RESULTS.with_suffix(".rst").write_text("\n".join(out) + "\n", encoding="utf-8")
+    write_table(RESULTS.with_suffix(".rst"), lines)
 
 
 if __name__ == "__main__":

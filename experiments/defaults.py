@@ -10,14 +10,13 @@ done, and a rerun goes on from there; delete the file to begin anew. Rivals that
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 
+from experiments.cells import read, run_missing, write_table
 from experiments.data import load
 
 RESULTS = Path(__file__).parent / "results" / "defaults.csv"
@@ -103,7 +102,7 @@ METHODS = {
 }
 
 
-def cell(name: str, method: str, seed: int) -> dict:
+def cell(name: str, method: str, seed: int) -> list[dict]:
     """Fit one method to one split."""
     warnings.simplefilter("ignore")
     X, y, X_test, y_test = split(name, seed)
@@ -112,10 +111,11 @@ def cell(name: str, method: str, seed: int) -> dict:
     seconds = time.perf_counter() - start
     error = 100.0 * float(np.mean((model.predict(X_test) - y_test) ** 2) / np.var(y_test))
     row = {"dataset": name, "method": method, "seed": seed, "n_train": len(y), "nmse": error, "seconds": seconds}
-    return row | {
+    row |= {
         "lam": getattr(model, "lam_", ""),
         "gap": model.certificate_.gap if hasattr(model, "certificate_") else "",
     }
+    return [row]
 
 
 def main() -> None:
@@ -124,39 +124,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--splits", type=int, default=5)
     arguments = parser.parse_args()
-    RESULTS.parent.mkdir(exist_ok=True)
-    done = list(read()) if RESULTS.exists() else []
-    known = {(r["dataset"], r["method"], int(r["seed"])) for r in done}
+    known = {(r["dataset"], r["method"], int(r["seed"])) for r in read(RESULTS)}
     todo = [(s, m, k) for k in range(arguments.splits) for m in METHODS for s in SETS if (s, m, k) not in known]
-    with RESULTS.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if not done:
-            writer.writeheader()
-        for row in Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")(delayed(attempt)(*c) for c in todo):
-            if row is not None:
-                writer.writerow(row)
-                file.flush()
-                print(row, flush=True)
+    run_missing(RESULTS, COLUMNS, cell, todo, arguments.jobs)
     report()
-
-
-def attempt(name: str, method: str, seed: int) -> dict | None:
-    """Run a cell; None where the rival is not installed."""
-    try:
-        return cell(name, method, seed)
-    except ImportError:
-        return None
-
-
-def read() -> list[dict]:
-    """Return all rows of the results."""
-    with RESULTS.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def report() -> None:
     """Print mean errors and their geometric mean over the sets; write them as a table for the documentation."""
-    rows = read()
+    rows = read(RESULTS)
     table = [["method", *SETS, "geometric mean", "seconds"]]
     print(f"{'method':<18}" + "".join(f"{s[:12]:>14}" for s in SETS) + f"{'geo-mean':>10}{'seconds':>9}")
     for method in METHODS:
@@ -167,10 +143,7 @@ def report() -> None:
             overall = np.exp(np.mean(np.log(means)))
             print(f"{method:<18}" + "".join(f"{v:>14.2f}" for v in means) + f"{overall:>10.2f}{seconds:>9.1f}")
             table.append([method, *(f"{v:.2f}" for v in means), f"{overall:.2f}", f"{seconds:.0f}"])
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in table:
-        lines += [f"   {'*' if k == 0 else ' '} - {value}" for k, value in enumerate(row)]
-    RESULTS.with_suffix(".rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_table(RESULTS.with_suffix(".rst"), table)
 
 
 if __name__ == "__main__":

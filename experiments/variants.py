@@ -11,15 +11,14 @@ rounds. Lines are appended to experiments/results/variants.csv as cells are done
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 
+from experiments.cells import read, run_missing, write_table
 from experiments.data import index, load
 from experiments.defaults import SETS
 from pldc.problem import make_loss, make_penalty
@@ -163,48 +162,30 @@ def main() -> None:
     arguments = parser.parse_args()
     regression = [name for name, about in index().items() if about["task"] == "regression"]
     sets = arguments.sets or (SETS if arguments.judge_sets else regression)
-    done = read() if RESULTS.exists() else []
-    known = {(r["dataset"], int(r["rows"]), int(r["seed"])) for r in done}
+    known = {(r["dataset"], int(r["rows"]), int(r["seed"])) for r in read(RESULTS)}
     todo = [(s, n, k) for n in arguments.rows for k in range(arguments.splits) for s in sets if (s, n, k) not in known]
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if not done:
-            writer.writeheader()
-        for lines in Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")(delayed(cell)(*c) for c in todo):
-            writer.writerows(lines)
-            file.flush()
-            if lines:
-                print({k: lines[0][k] for k in ("dataset", "rows", "seed", "seconds")}, flush=True)
+    run_missing(RESULTS, COLUMNS, cell, todo, arguments.jobs)
     report()
-
-
-def read() -> list[dict]:
-    """Return all lines of the results."""
-    with RESULTS.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def report() -> None:
     """Print geometric means over the cells of each size, relative to one fit along the axes; write the table."""
-    rows = read()
+    rows = read(RESULTS)
     sizes = sorted({int(r["rows"]) for r in rows})
     values: dict[tuple, dict] = {}
     for r in rows:
         cell_of = values.setdefault((r["variant"], r["combine"]), {})
         cell_of[r["dataset"], int(r["rows"]), int(r["seed"])] = max(float(r["nmse"]), 1e-6)
     reference = values["directions", "axes"]
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    header = ["variant", "rounds kept", *(f"{n} rows" for n in sizes)]
-    lines += [f"   {'*' if k == 0 else ' '} - {value}" for k, value in enumerate(header)]
+    lines = [["variant", "rounds kept", *(f"{n} rows" for n in sizes)]]
     for (variant, way), errors in values.items():
         ratios = []
         for n in sizes:
             logs = [np.log(errors[c] / reference[c]) for c in errors if c[1] == n]
             ratios.append(f"{np.exp(np.mean(logs)):.3f} ({len(logs)})" if logs else "")
         print(f"{variant:<20}{way:<20}" + "".join(f"{value:>14}" for value in ratios))
-        lines += [f"   {'*' if k == 0 else ' '} - {value}" for k, value in enumerate([variant, way, *ratios])]
-    RESULTS.with_suffix(".rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        lines.append([variant, way, *ratios])
+    write_table(RESULTS.with_suffix(".rst"), lines)
 
 
 if __name__ == "__main__":

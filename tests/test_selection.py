@@ -481,6 +481,39 @@ def test_every_fold_has_its_own_coordinates_and_range(monkeypatch):
     assert not np.allclose(last[0][1].turn, last[1][1].turn)
 
 
+def test_every_fold_has_its_own_warp():
+    X, y = steep(24)
+    rows = Rows(X, y, np.ones(24))
+    recipe = DCRegressor(lam=0.1).fit(X, y)._recipe()
+    splits = [(np.arange(12), np.arange(12, 24)), (np.arange(12, 24), np.arange(12))]
+    found = Search(recipe, rows, splits, lambda prediction, test: 0.0, jobs=1)
+    zero = PLDC.affine(np.zeros(2))
+    fits = [rough(zero, train, np.zeros(12), np.diag([4.0, 1.0])) for train in found.train]
+    assert found._learn(search.Step(recipe, "warp"), fits)
+    for train, geometry in zip(found.train, found.geometries, strict=True):
+        first, second = geometry.warp.stretches
+        assert np.allclose(first / second[0], np.sqrt((1.6 + 0.01) / (0.4 + 0.01)))  # √ of 4 and 1 over their mean
+        Z = Units.of(*train).scale_X(train.X)
+        assert all(np.isin(np.round(k, 9), np.round(z, 9)).all() for k, z in zip(geometry.warp.knots, Z.T, strict=True))
+    whole = Units.of(*rows).scale_X(X)
+    assert len(found.geometry.warp.knots[1]) == len(np.unique(X[:, 1]))  # one knot a level, whatever rounding did
+    assert np.allclose(found.geometry.warp.knots[1], np.unique(whole[:, 1]))
+
+
+def test_lam_of_a_later_round_keeps_its_share_of_the_objective():
+    X, y = table(20)
+    rows = Rows(X, y, np.ones(20))
+    recipe = DCRegressor(lam=0.1).fit(X, y)._recipe()
+    found = Search(recipe, rows, [(np.arange(20), np.arange(20))], lambda prediction, test: 0.0, jobs=1)
+    fit = rough(PLDC.affine(np.zeros(2)), rows, np.zeros(20), np.eye(2))._replace(
+        slopes=np.ones((2, 20, 2)), seminorm=4.0
+    )
+    found.rounds = [search.Round(0.3, None, None, None, [], [], search.AXES, recipe)]
+    found.geometries = [search.Geometry(turn=np.diag([2.0, 2.0]))]  # half the slopes, half the seminorm
+    lams = found._lams(search.Step(recipe, "turn"), [fit], (4, 2))
+    assert np.allclose(lams, 0.6 * 2.0 ** np.arange(4, -3, -1))
+
+
 def test_random_state_draws_other_halves():
     X, y = table(30)
     lams = [DCRegressor(lam="srm", random_state=seed).fit(X, y).lam_ for seed in (None, 0, 1)]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pldc.problem.penalties import make_penalty
+from pldc.problem.penalties import EachOutput, make_penalty
 
 every_penalty = pytest.mark.parametrize(
     "penalty", [make_penalty("joint"), make_penalty("componentwise")], ids=lambda p: p.name
@@ -60,3 +60,14 @@ def test_prox_of_a_large_step_is_zero_and_of_zero_is_zero(penalty):
 def test_unknown_name():
     with pytest.raises(ValueError, match=r"penalty must be one of .*'joint'.*, got 'l2'"):
         make_penalty("l2")
+
+
+@every_penalty
+def test_several_outputs_are_each_by_themselves(penalty):
+    v = np.random.default_rng(0).normal(size=(6, 9, 4))  # three outputs of two parts
+    together, parts = EachOutput(penalty, 3), np.split(v, 3)
+    assert np.allclose(together.prox(v, 0.7), np.concatenate([penalty.prox(part, 0.7) for part in parts]))
+    near = together.bounds(together.prox(v, 0.6))
+    assert np.allclose(together.prox(v, 0.7, near), together.prox(v, 0.7))
+    assert together.value(v) == pytest.approx(sum(penalty.value(part) for part in parts))
+    assert np.array_equal(together.ungroup(together.groups(v), v.shape), v)

@@ -27,11 +27,10 @@ from pldc.problem.penalties import EachOutput
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import AXES, Geometry
-from pldc.select.geometry import outer_product, turn_to, warp_to
+from pldc.select.geometry import turn_to, warp_to
 from pldc.select.intervals import CrossFit
-from pldc.select.path import coarse_path
+from pldc.select.rough import Fit, fit_path
 
-FEWEST, MOST, ROWS_EACH = 40, 80, 6  # iterations of the quick engine for each λ: one for so many rows, within limits
 RATIO = 2.0
 HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of λ
 TIE = 0.25  # standard errors of the difference within which two values are as good as each other
@@ -55,27 +54,6 @@ class Step(NamedTuple):
 
     recipe: Recipe
     learn: Literal["warp", "stretch", "turn"]
-
-
-class Fit(NamedTuple):
-    """A rough fit at one λ: its functions, their values at the rows left out, what its gradients say, seconds.
-
-    There is one function, or the score of each class. `outer` is the outer product of gradients in coordinates before
-    the turn; `squares` are squared slopes along the standardised features at `points`, of the given `weight`.
-    `slopes` are those of all parts, along standardised features; `seminorm` is the penalty. `solution` is where a path
-    to smaller λ begins: only the last fit has it, since its flows are large.
-    """
-
-    functions: list[PLDC | WarpedPLDC]
-    prediction: Array
-    outer: Array
-    points: Array
-    squares: Array
-    weight: Array
-    seconds: float
-    solution: Solution | None
-    slopes: Array
-    seminorm: float
 
 
 @dataclass(frozen=True)
@@ -112,65 +90,6 @@ class Round:
 def geometric_grid(scale: float) -> list[float]:
     """Return ten values from 2 to 2⁻⁸ times `scale`, decreasing."""
     return [scale * RATIO**e for e in range(HIGHEST, LOWEST - 1, -1)]
-
-
-def iterations(n: int, count: int, warm: bool = False) -> list[int]:
-    """Return how often to iterate for each of `count` values of λ on n rows: from nothing, or where others ended.
-
-    The larger values need not be fitted well, being only a start for the smaller: from nothing at a small λ it would
-    take far longer.
-    """
-    full = min(max(n // ROWS_EACH, FEWEST), MOST)
-    if warm:
-        return [full] * count
-    few = max(count // 2, 1)
-    return [FEWEST] + [FEWEST // 2] * (few - 1) + [full] * (count - few)
-
-
-def fit_path(
-    recipe: Recipe,
-    rows: Rows,
-    left_out: Array,
-    geometry: Geometry,
-    lams: Sequence[float],
-    limits: tuple[float, float],
-    start: Solution | None = None,
-) -> list[Fit]:
-    """Fit `rows` roughly along λ, in the coordinates `geometry`; predictions are cut to `limits`.
-
-    `start` is the `solution` of a fit of the same rows in the same coordinates.
-    """
-    plain = recipe.units(rows)
-    problem = recipe.problem(rows, plain, lams[0])
-    Z = problem.X
-    problem, units = replace(problem, X=geometry(Z)), replace(plain, geometry=geometry)  # points keep their order
-    counts = iterations(len(Z), len(lams), warm=start is not None)
-    out = []
-    began = time.perf_counter()
-    for lam, solution in zip(lams, coarse_path(problem, lams, counts, start, threads=1), strict=True):
-        fitted = problem.functions(solution)
-        gradients = np.array([f.gradient(problem.X) for f in fitted])
-        unturned = gradients if geometry.turn is None else gradients @ geometry.turn.T
-        functions = [units.restore(f) for f in fitted]
-        prediction = np.clip(np.array([f(left_out) for f in functions]), *limits)
-        seminorm = problem.penalty.value(solution.slopes)
-        now = time.perf_counter()
-        out.append(
-            Fit(
-                functions=functions,
-                prediction=prediction if recipe.outputs > 1 else prediction[0],
-                outer=np.sum([outer_product(g, problem.node_weight) for g in unturned], axis=0),
-                points=Z,
-                squares=(geometry.slopes_out(Z, gradients) ** 2).sum(axis=0),
-                weight=problem.node_weight,
-                seconds=now - began,
-                solution=solution if lam == lams[-1] else None,
-                slopes=geometry.slopes_out(Z, solution.slopes),
-                seminorm=seminorm,
-            )
-        )
-        began = now
-    return out
 
 
 def learned_turn(recipe: Recipe, Z: Array, weight: Array, outer: Array, stretched: bool = False) -> Array | None:
