@@ -22,7 +22,7 @@ PATIENCE = 30  # iterations in which the gap, or the centring parameter, must fa
 EXHAUSTED = 1e-7  # share of the asked gap below which the interior point's own gap cannot help the certificate
 RADII = (1e-6, 0.0, 1e-5)  # in scaled numbers: near-duplicates merged, then as they are, then merged more widely
 ALL_PAIRS = 100  # points up to which all pairs are held
-QUICK_ITERATIONS, MANY = 30, 500  # of the quick engine, to find the first working set; beyond so many points, n / 5
+QUICK_ITERATIONS, MANY = 15, 500  # of the quick engine, to find the first working set; beyond so many points, n / 5
 ALWAYS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
 CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # beyond: one in five, and those whose own gap is below CLOSE · tol, SMALL, or a
 # tenth of the one certified before
@@ -75,8 +75,16 @@ def descend(
     run: Run, target: Problem, workers: Workers, rep: IntArray | None = None, hint: Solution | None = None
 ) -> None:
     """Run the interior point on the problem, or on its `target` with points merged into representatives `rep`."""
-    run.status = "running"
     method = begin(replace(target, lam=min(target.lam, LARGEST_LAM)), workers, hint)
+    follow(run, target, method, rep)
+    if run.status == "stalled" and isinstance(method.pairs, WorkingSet):
+        # Rows that come in when μ is tiny may block every step: once more, with these rows from the start.
+        follow(run, target, InteriorPoint(method.problem, workers, method.pairs), rep)
+
+
+def follow(run: Run, target: Problem, method: InteriorPoint, rep: IntArray | None) -> None:
+    """Step until the gap is reached, or nothing is gained any more."""
+    run.status = "running"
     inner = method.solution()
 
     def current() -> Solution:
@@ -101,9 +109,9 @@ def descend(
         if run.status == "running" and (exhausted or since >= PATIENCE or not method.step()):
             run.status = "stalled"
         if run.status == "running":
+            iterate = method.solution()  # before new rows come in, whose multipliers are guesses
             method.hold_violated()
-            iterate = method.solution()
-            inner = pulled_back(target, inner, iterate, workers)
+            inner = pulled_back(target, inner, iterate, method.workers)
             feasible = inner is iterate
     if run.status == "stalled":
         run.offer(current())

@@ -134,21 +134,25 @@ class InteriorPoint:
         self.count = sum(float(mask.sum()) for mask in self.mask)
 
     def hold_violated(self) -> None:
-        """Take violated pairs into the working set.
+        """Take into the working set the pairs that are violated, or would be after another step like the last one.
 
-        A new row starts on the central path: slack as large as its violation, multiplier μ/s, but no smaller a slack
-        than a typical active row has, whose multiplier is λ / n.
+        A row that comes in before it is violated does not make the iterate infeasible. A new row starts on the central
+        path: slack as large as its value or violation, multiplier μ/s, but no smaller a slack than a typical active
+        row has, whose multiplier is λ / n.
         """
         if isinstance(self.pairs, AllPairs):
             return
         slopes = self.x.gp - self.x.gm
+        mu = self.mu
+        room = ROOM * mu * len(self.problem.X) / self.problem.lam
         new = violated(self.problem, self.x.phi, slopes, self.pairs.member, self.workers)
+        ahead = self.x.plus(*self.taken)
+        new |= violated(self.problem, ahead.phi, ahead.gp - ahead.gm, self.pairs.member, self.workers)
         if not new.any():
             return
-        mu = self.mu
         place = self.pairs.add(new)
         rows: Array = self.pairs(self.x.phi, slopes)[place]
-        slack = np.maximum(np.abs(rows), ROOM * mu * len(self.problem.X) / self.problem.lam)
+        slack = np.maximum(np.abs(rows), room)
         wider = self.pairs.mask.shape[2] - self.s[PAIR].shape[2]
         for values, start, padding in ((self.s, slack, 1.0), (self.z, mu / slack, 0.0)):
             values[PAIR] = np.pad(values[PAIR], ((0, 0), (0, 0), (0, wider)), constant_values=padding)
@@ -172,7 +176,7 @@ class InteriorPoint:
         a, b = min(1.0, TO_BOUNDARY * a), min(1.0, TO_BOUNDARY * b)
         if not min(a, b) > SHORTEST_STEP:
             return False
-        self.x = self.x.plus(a, direction.x)
+        self.x, self.taken = self.x.plus(a, direction.x), (a, direction.x)
         self.s = [s + a * ds for s, ds in zip(self.s, direction.s, strict=True)]
         self.z = [z + b * dz for z, dz in zip(self.z, direction.z, strict=True)]
         self.omega = self.omega + b * direction.omega

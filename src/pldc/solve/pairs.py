@@ -9,14 +9,13 @@ C = P · slots + bounds.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.solve.workers import Workers
+from pldc.solve.workers import SMALLEST_BLOCK, Workers
 
 CHUNK = 1 << 20  # numbers in the small matrices that are made at once
 GROUPS = 12  # of points with about as many rows
@@ -218,30 +217,30 @@ class WorkingSet:
         fresh = self._place is None
         place = self._place = np.empty(len(local), dtype=np.int64) if self._place is None else self._place
 
-        def small(group: Equals, J: slice) -> None:
+        def small(group: Equals) -> None:
             width, columns = group.width, group.columns
             k, l = group.triangle
             flat = k * len(columns) + l
             out, into = (a[group.start : group.stop].reshape(-1, len(flat)) for a in (local, place))
             step = max(1, CHUNK // len(columns) ** 2)
-            for start in range(J.start, J.stop, step):
-                block = slice(start, min(start + step, J.stop))
+            for start in range(0, len(group.points), step):
+                block = slice(start, start + step)
                 points = group.points[block]
                 V = W[points][:, :, columns]
                 A = np.matmul(V.transpose(0, 2, 1), -V)
+                flat_A = A.reshape(len(A), -1)
                 for p in range(P):
-                    t, at = theta[p, points, :width], np.arange(p * width, (p + 1) * width)
-                    A[:, at, at] += t
-                    A[:, at, p * width] -= t
-                    A[:, p * width, p * width] += t.sum(axis=1)
-                np.take(A.reshape(len(A), -1), flat, axis=1, out=out[block], mode="clip")
+                    t, own, beyond = theta[p, points, :width], p * width, (p + 1) * width
+                    flat_A[:, own * (len(columns) + 1) : beyond * (len(columns) + 1) : len(columns) + 1] += t
+                    A[:, own:beyond, own] -= t
+                    A[:, own, own] += t.sum(axis=1)
+                np.take(flat_A, flat, axis=1, out=out[block], mode="clip")
                 if fresh:
                     index = self._index(C)[points][:, columns]
                     np.take(index * N, k, axis=1, out=into[block], mode="clip")
                     into[block] += index[:, l]
 
-        for group in groups:
-            workers.over_blocks(partial(small, group), len(group.points))
+        workers.each(small, groups[::-1])  # the widest first
         H = np.bincount(place, local, minlength=N * N).reshape(N, N)
         # An entry may have landed above or below the diagonal: both halves together are the whole.
         diagonal = H[np.arange(N), np.arange(N)].copy()
@@ -257,7 +256,7 @@ class WorkingSet:
             order = np.argsort(count, kind="stable")
             self._equals, start = [], 0
             self._index(C)  # made here, not by a thread
-            for points in np.array_split(order, min(GROUPS, n)):
+            for points in np.array_split(order, min(GROUPS, 1 + n // SMALLEST_BLOCK)):
                 width = int(count[points].max())
                 columns = np.concatenate([*(p * m + np.arange(width) for p in range(P)), np.arange(P * m, C)])
                 triangle = np.tril_indices(len(columns))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import TracebackType
@@ -90,6 +90,10 @@ class Workers:
         count = max(1, min(self.threads, n // SMALLEST_BLOCK))
         edges = [n * k // count for k in range(count + 1)]
         blocks = [slice(start, stop) for start, stop in pairwise(edges)]
-        if self._pool is None or count == 1:
-            return [work(block) for block in blocks]
-        return list(self._pool.map(work, blocks))
+        return self.each(work, blocks)
+
+    def each(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
+        """Call `work` on every task, in parallel; return the results in order."""
+        if self._pool is None or len(tasks) == 1:
+            return [work(task) for task in tasks]
+        return list(self._pool.map(work, tasks))

@@ -1,8 +1,8 @@
 """Which of the n² pair rows the interior point needs to hold.
 
 At a solution each point touches a few dozen rows at most. The first ones come from a short run of the quick engine:
-rows with the largest multipliers, the tightest rows, and the nearest points. Later ones are found as they are violated;
-rows are never dropped, so the search ends.
+rows with the largest multipliers, the tightest rows, and the nearest points. Later ones are found as they are violated,
+or would be after one more step; rows are never dropped, so the search ends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pldc.problem.program import Problem, Solution
 from pldc.solve.workers import Workers
 
 HEAVIEST, TIGHTEST, NEAREST = 12, 20, 3  # rows of each kind a point starts with, in each part
-MOST_NEW = 10  # rows a point takes in at once, in each part
+MOST_NEW = 5  # rows a point takes in at once, in each part
 PULL = 1.1  # times the way back to the first point that satisfies all rows
 VIOLATED = 1e-10  # relative to the largest value
 
