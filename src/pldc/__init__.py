@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from pldc.function import PLDC, ClassExplanation, Explanation, MaxAffine, PLDCSum, Warp, WarpedPLDC
+from pldc.function.interpolate import can_interpolate
 from pldc.problem import Certificate
+from pldc.solve.interpolation import interpolate
 
 if TYPE_CHECKING:
     from pldc.estimators import DCClassifier, DCRegressor
@@ -20,6 +22,8 @@ __all__ = [
     "PLDCSum",
     "Warp",
     "WarpedPLDC",
+    "can_interpolate",
+    "interpolate",
 ]
 ESTIMATORS = ("DCClassifier", "DCRegressor")
 

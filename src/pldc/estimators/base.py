@@ -26,7 +26,7 @@ from pldc.select.folds import distinct, interleaved, subsample
 from pldc.select.rounds import FittedRound, solve_round
 from pldc.select.rules import rate, scale_of_lam
 from pldc.select.search import MOST_KEPT, Search, Split, Step, learn_geometry
-from pldc.solve import AdmmSolver, ExactSolver
+from pldc.solve import Solver
 from pldc.solve.choose import make_solver
 from pldc.solve.progress import shown
 from pldc.solve.run import STATUS, Monitor
@@ -259,7 +259,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {threads!r}.")
         return max(1, cpu_count() + 1 + int(threads)) if threads is not None and threads < 0 else threads
 
-    def _solver(self, problem: Problem) -> ExactSolver | AdmmSolver:
+    def _solver(self, problem: Problem) -> Solver:
         return make_solver(
             self.solver,
             problem,

@@ -109,10 +109,11 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         Cut predictions to the range of the training targets. Outside the data f grows linearly.
     standardize : bool, default=True
         Solve in standardised X and y. Slopes and values are always reported in the units of the data.
-    solver : {"auto", "exact", "admm"}, default="auto"
+    solver : {"auto", "exact", "admm", "line"}, default="auto"
         "exact", an interior point on the pairs of rows that matter, reaches small gaps; its time grows like n³ and its
         memory like n². "admm", an iteration over all pairs, needs little memory and about n² time an iteration, and
-        reaches a gap of about 1e-2. "auto" takes "exact" up to 3000 distinct rows, if memory suffices.
+        reaches a gap of about 1e-2. "auto" takes "exact" up to 3000 distinct rows, if memory suffices,
+        and "line", whose time and memory are linear in n, for a single feature (without `monotone`).
     tol : float, default=1e-4
         Certified relative gap between the objective reached and the best possible one. For ``solver="admm"``, 1e-2 is
         realistic.
@@ -150,7 +151,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         seminorm_``. It looks at the data points only; between them pieces of both parts may meet that never meet at
         one. ``function_.seminorm_bound(penalty, active_pairs=True)`` bounds the seminorm everywhere, in the units of
         the data; for a PLDC and in equal units it is at most twice `seminorm_`.
-    solver_ : {"exact", "admm"}
+    solver_ : {"exact", "admm", "line"}
         The solver that was used.
     n_iter_ : int
         Its iterations.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -11,7 +12,9 @@ from numpy.typing import ArrayLike
 
 from pldc.function import algebra
 from pldc.function.max_affine import Array, IntArray, MaxAffine, as_points
+from pldc.function.optimize import Optimum, minimum, never_falls, opposite, polytope, steepest
 from pldc.function.prune import drop_dominated, prune_exact, prune_on
+from pldc.function.regions import Regions, group
 from pldc.function.seminorm import Norm, bound_over_active_pairs, bound_over_all_pairs
 
 
@@ -142,6 +145,128 @@ class PLDC:
         allowed = tol * float(np.ptp(self(points)))
         return PLDC(prune_on(self.plus, points, allowed), prune_on(self.minus, points, allowed))
 
+    def regions(self, X: ArrayLike) -> Regions:
+        """Group the rows of `X` by the affine function that rules there: how many rows each has, and its slopes.
+
+        Examples
+        --------
+        >>> f = abs(PLDC.affine([1.0]))
+        >>> print(f.regions([[-2.0], [-1.0], [3.0]]).to_text(["x"]))
+        region  rows  share  intercept   x
+             0     2    67%          0  -1
+             1     1    33%          0   1
+        """
+        points = as_points(X, self.n_features)
+        local = self.local(points)
+        return group(points, self._region_keys(points), local.slope, local.intercept)
+
+    def _region_keys(self, points: Array) -> Array:
+        """Equal rows for points in one region."""
+        return np.column_stack([self.plus.active(points), self.minus.active(points)])
+
+    def minimize(
+        self,
+        bounds: Any = None,
+        A_ub: ArrayLike | None = None,
+        b_ub: ArrayLike | None = None,
+        A_eq: ArrayLike | None = None,
+        b_eq: ArrayLike | None = None,
+        n_jobs: int = 1,
+    ) -> Optimum:
+        """Find the global minimum over a polytope: exact, by one linear program for each piece of `minus`.
+
+        Parameters
+        ----------
+        bounds : sequence of d pairs (low, high), optional
+            None, for a side, where there is none; by default there are none at all.
+        A_ub, b_ub, A_eq, b_eq : arrays, optional
+            ``A_ub @ x ≤ b_ub`` and ``A_eq @ x = b_eq``, as for SciPy's `linprog`.
+        n_jobs : int, default=1
+            Threads.
+
+        Returns
+        -------
+        Optimum
+            With `x`, `fun`, the `pieces` that are active there, and a `status`: "optimal", "unbounded" or "infeasible".
+
+        Examples
+        --------
+        >>> f = abs(PLDC.affine([1.0], -1.0)) - 2.0 * abs(PLDC.affine([1.0]))
+        >>> f.minimize(bounds=[(-1, 3)]).fun
+        -4.0
+        """
+        over = polytope(self.n_features, bounds, A_ub, b_ub, A_eq, b_eq)
+        return minimum(self.plus, self.minus, over, n_jobs)
+
+    def maximize(
+        self,
+        bounds: Any = None,
+        A_ub: ArrayLike | None = None,
+        b_ub: ArrayLike | None = None,
+        A_eq: ArrayLike | None = None,
+        b_eq: ArrayLike | None = None,
+        n_jobs: int = 1,
+    ) -> Optimum:
+        """Find the global maximum over a polytope; see :meth:`minimize`. One program for each piece of `plus`."""
+        return opposite((-self).minimize(bounds, A_ub, b_ub, A_eq, b_eq, n_jobs))
+
+    def bounds_on(self, box: Any) -> tuple[float, float]:
+        """Return the exact range of f over a box, given as d pairs (low, high)."""
+        low, high = self.minimize(bounds=box), self.maximize(bounds=box)
+        return low.fun, high.fun
+
+    def is_monotone(self, feature: int, box: Any = None, increasing: bool = True) -> bool:
+        """Say whether f is nondecreasing (or nonincreasing) along a feature, everywhere in the box; exact.
+
+        Parameters
+        ----------
+        feature : int
+        box : sequence of d pairs (low, high), optional
+            The whole space if it is not given.
+        increasing : bool, default=True
+        """
+        if not -self.n_features <= feature < self.n_features:
+            raise ValueError(f"feature must be between 0 and {self.n_features - 1}, got {feature}.")
+        f = self if increasing else -self
+        return never_falls(f.plus, f.minus, feature, polytope(self.n_features, box).bounds)
+
+    def lipschitz(self, order: float = 2, box: Any = None) -> float:
+        """Return the smallest L with ``|f(x) - f(z)| ≤ L ‖x - z‖`` for all x and z (in the box); exact.
+
+        Parameters
+        ----------
+        order : {1, 2, inf}, default=2
+            Of the norm of x.
+        box : sequence of d pairs (low, high), optional
+        """
+        return steepest(self.plus, self.minus, float(order), polytope(self.n_features, box).bounds)
+
+    def to_relu(self, compact: bool = False) -> list[tuple[Array, Array]]:
+        """Return layers (weight, bias) of a ReLU network that computes f; see :func:`pldc.function.relu.to_relu`."""
+        from pldc.function.relu import to_relu
+
+        return to_relu(self, compact)
+
+    @classmethod
+    def from_relu(cls, layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int = 5000) -> PLDC:
+        """Return the function of a ReLU network of one output; see :func:`pldc.function.relu.from_relu`."""
+        from pldc.function.relu import from_relu
+
+        return from_relu(layers, most_pieces)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the function as a dictionary of numbers and lists, for JSON; exact to the last bit."""
+        from pldc.function.record import to_dict
+
+        return to_dict(self)
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> PLDC:
+        """Return the function of a dictionary made by :meth:`to_dict`; a malformed one is refused."""
+        from pldc.function.record import from_dict
+
+        return of_type(cls, from_dict(record))
+
     def drop_dominated(self) -> PLDC:
         """Drop pieces that lie below another piece of equal slope: no LP, values unchanged everywhere."""
         return PLDC(drop_dominated(self.plus), drop_dominated(self.minus))
@@ -210,3 +335,10 @@ class PLDC:
 
     def __repr__(self) -> str:
         return f"PLDC({self.plus.n_pieces} − {self.minus.n_pieces} pieces in {self.n_features} dimensions)"
+
+
+def of_type(kind: type, function: Any) -> Any:
+    """Return the function if it is of the wanted kind."""
+    if not isinstance(function, kind):
+        raise ValueError(f"The dictionary holds a {type(function).__name__}, not a {kind.__name__}.")
+    return function

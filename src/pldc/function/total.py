@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.max_affine import Array, as_points
-from pldc.function.pldc import PLDC, LocalModel
+from pldc.function.optimize import Optimum
+from pldc.function.pldc import PLDC, LocalModel, of_type
+from pldc.function.regions import Regions, group
 from pldc.function.seminorm import Norm
 from pldc.function.warp import WarpedPLDC
 
@@ -87,6 +90,53 @@ class PLDCSum:
     def prune(self, X: ArrayLike | None = None, tol: float | None = None) -> PLDCSum:
         """Drop pieces that are not needed, term by term; see :meth:`PLDC.prune`."""
         return PLDCSum(tuple(term.prune(X, tol) for term in self.terms))
+
+    def regions(self, X: ArrayLike) -> Regions:
+        """Group the rows of `X` by the affine function that rules there; see :meth:`PLDC.regions`."""
+        points = as_points(X, self.n_features)
+        local = self.local(points)
+        keys = np.hstack([term._region_keys(points) for term in self.terms])
+        return group(points, keys, local.slope, local.intercept)
+
+    def minimize(
+        self,
+        bounds: Any = None,
+        A_ub: ArrayLike | None = None,
+        b_ub: ArrayLike | None = None,
+        A_eq: ArrayLike | None = None,
+        b_eq: ArrayLike | None = None,
+        n_jobs: int = 1,
+    ) -> Optimum:
+        """Find the global minimum over a polytope, after writing the sum out; see :meth:`PLDC.minimize`.
+
+        Refused where the sum cannot be written out: prune the terms first, or ask each of `terms`.
+        """
+        return self.expand().minimize(bounds, A_ub, b_ub, A_eq, b_eq, n_jobs)
+
+    def maximize(
+        self,
+        bounds: Any = None,
+        A_ub: ArrayLike | None = None,
+        b_ub: ArrayLike | None = None,
+        A_eq: ArrayLike | None = None,
+        b_eq: ArrayLike | None = None,
+        n_jobs: int = 1,
+    ) -> Optimum:
+        """Find the global maximum over a polytope; see :meth:`minimize`."""
+        return self.expand().maximize(bounds, A_ub, b_ub, A_eq, b_eq, n_jobs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the function as a dictionary of numbers and lists, for JSON; exact to the last bit."""
+        from pldc.function.record import to_dict
+
+        return to_dict(self)
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> PLDCSum:
+        """Return the function of a dictionary made by :meth:`to_dict`; a malformed one is refused."""
+        from pldc.function.record import from_dict
+
+        return of_type(cls, from_dict(record))
 
     def drop_dominated(self) -> PLDCSum:
         """Drop pieces that lie below another piece of equal slope, term by term."""

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.max_affine import Array, as_points, frozen
-from pldc.function.pldc import PLDC, LocalModel
+from pldc.function.optimize import Optimum, opposite, polytope
+from pldc.function.pldc import PLDC, LocalModel, of_type
+from pldc.function.regions import Regions, group
 from pldc.function.seminorm import Norm
 
 
@@ -73,6 +75,16 @@ class Warp:
     def stretches(self) -> list[Array]:
         """Derivative of each w between its knots."""
         return [np.diff(images) / np.diff(knots) for knots, images in zip(self.knots, self.images, strict=True)]
+
+    def inverse(self) -> Warp:
+        """Return the warp that undoes this one."""
+        return Warp(self.images, self.knots)
+
+    def image(self, box: Array) -> Array:
+        """Map a box, d pairs (low, high) of which some may be infinite."""
+        finite = np.isfinite(box)
+        corners = self(np.where(finite, box, 0.0).T).T
+        return np.where(finite, corners, box)
 
     def after(self, center: Array, scale: Array) -> Warp:
         """Return x ↦ warp((x − center) / scale)."""
@@ -160,6 +172,51 @@ class WarpedPLDC:
         steepest = np.array([stretch.max() for stretch in self.warp.stretches])
         variation = np.array([np.abs(np.diff(stretch)).sum() for stretch in self.warp.stretches])
         return float(((P + M) * steepest + np.maximum(P, M) * variation).sum())
+
+    def regions(self, X: ArrayLike) -> Regions:
+        """Group the rows of `X` by the affine function that rules there; see :meth:`PLDC.regions`."""
+        points = as_points(X, self.n_features)
+        local = self.local(points)
+        return group(points, self._region_keys(points), local.slope, local.intercept)
+
+    def _region_keys(self, points: Array) -> Array:
+        cells = [cell(x, knots) for x, knots in zip(points.T, self.warp.knots, strict=True)]
+        return np.column_stack([self.function._region_keys(self.warp(points)), *cells])
+
+    def minimize(self, bounds: Any, n_jobs: int = 1) -> Optimum:
+        """Find the global minimum over a box, which the warp maps to a box; exact. See :meth:`PLDC.minimize`."""
+        box = polytope(self.n_features, bounds).bounds
+        found = self.function.minimize(self.warp.image(box), n_jobs=n_jobs)
+        if found.x is None:
+            return found
+        x = np.clip(self.warp.inverse()(found.x[None])[0], box[:, 0], box[:, 1])
+        return replace(found, x=x)
+
+    def maximize(self, bounds: Any, n_jobs: int = 1) -> Optimum:
+        """Find the global maximum over a box; see :meth:`minimize`."""
+        return opposite((-self).minimize(bounds, n_jobs))
+
+    def bounds_on(self, box: Any) -> tuple[float, float]:
+        """Return the exact range of f over a box, given as d pairs (low, high)."""
+        return self.minimize(box).fun, self.maximize(box).fun
+
+    def is_monotone(self, feature: int, box: Any = None, increasing: bool = True) -> bool:
+        """Say whether f is nondecreasing (or nonincreasing) along a feature, in the box; warps do not change that."""
+        image = self.warp.image(polytope(self.n_features, box).bounds)
+        return self.function.is_monotone(feature, image, increasing)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the function as a dictionary of numbers and lists, for JSON; exact to the last bit."""
+        from pldc.function.record import to_dict
+
+        return to_dict(self)
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> WarpedPLDC:
+        """Return the function of a dictionary made by :meth:`to_dict`; a malformed one is refused."""
+        from pldc.function.record import from_dict
+
+        return of_type(cls, from_dict(record))
 
     def prune(self, X: ArrayLike | None = None, tol: float | None = None) -> WarpedPLDC:
         """Drop pieces that are not needed; see :meth:`PLDC.prune`."""

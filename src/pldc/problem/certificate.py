@@ -184,6 +184,8 @@ def along_tree(problem: Problem, demand: Array) -> Array:
 def tree_flow(problem: Problem, demand: Array) -> tuple[IntArray, IntArray, Array]:
     """Route `demand` along the minimum spanning tree: the lower and upper end of each edge, and the flow down it."""
     order, parent = problem.spanning_tree
+    if problem.X.shape[1] == 1:  # a chain: all that is needed beyond each point
+        return order[1:], parent[order[1:]], np.cumsum(demand[order[::-1]])[::-1][1:]
     need = demand.copy()
     for child in order[:0:-1]:
         need[parent[child]] += need[child]

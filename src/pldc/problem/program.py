@@ -222,6 +222,11 @@ class Problem:
         With many points, that of a graph of near neighbours: nearly as short, and not quadratic in their number.
         """
         n = len(self.X)
+        if self.X.shape[1] == 1:  # a chain
+            order = np.argsort(self.X[:, 0], kind="stable")
+            parent = np.empty(n, dtype=np.intp)
+            parent[order] = np.append(order[:1], order[:-1])
+            return order, parent
         if n > MANY:
             return neighbour_tree(self.X)
         order, parent = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)

@@ -84,6 +84,8 @@ def blocks(rows: int, points: int) -> list[slice]:
 
 def lift(X: Array, phi: Array, g: Array) -> tuple[Array, Array, Array]:
     """Values of the max-affine function at the points, its active pieces, and which points it moved."""
+    if X.shape[1] == 1 and convex_on_a_line(X[:, 0], phi, g[:, 0]):
+        return phi, np.arange(len(X)), np.zeros(len(X), dtype=bool)
     offsets = phi - np.einsum("jk,jk->j", g, X)
     active, F = np.empty(len(X), dtype=np.intp), np.empty(len(X))
     for J in blocks(len(X), len(X)):
@@ -95,6 +97,14 @@ def lift(X: Array, phi: Array, g: Array) -> tuple[Array, Array, Array]:
         F[J] = pieces[at, active[J]]
     moved = phi + tolerance(F) < F
     return np.where(moved, F, phi), active, moved
+
+
+def convex_on_a_line(x: Array, phi: Array, g: Array) -> bool:
+    """Whether every neighbour, and so every point, lies above the piece of every other, up to rounding."""
+    order = np.argsort(x, kind="stable")
+    rise, gap, slope = np.diff(phi[order]), np.diff(x[order]), g[order]
+    limit = tolerance(phi)
+    return bool((rise - slope[:-1] * gap >= -limit).all() and (slope[1:] * gap - rise >= -limit).all())
 
 
 def subgradients(X: Array, F: Array, rows: IntArray, g: Array, sign: Array) -> tuple[Array, float, Array]:

@@ -14,12 +14,15 @@ from pldc.problem.certificate import Certificate
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.scaling import normalise
-from pldc.select.rounds import Solver, read
+from pldc.select.rounds import read
+from pldc.solve import LineSolver, Solver
 from pldc.solve.admm import Admm
+from pldc.solve.line import fits_a_line
 from pldc.solve.run import LARGEST_LAM, Monitor
 from pldc.solve.workers import Workers
 
 SolverFor = Callable[[Problem], Solver]
+ON_A_LINE, ROUGHLY = 300, 1e-2  # points in one dimension from which rough fits take its own solver, to such a gap
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,10 @@ def coarse_path(
         Where the first one begins.
     threads : int or None
     """
+    if len(problem.X) > ON_A_LINE and fits_a_line(problem):
+        for lam in lams:
+            yield LineSolver(tol=ROUGHLY).solve(replace(problem, lam=lam))
+        return
     scaled, scaling = normalise(problem)
     unit = scaled.lam / problem.lam
     hint = None if start is None else scaling.reduce(problem, start)

@@ -77,6 +77,8 @@ def fit_path(
     began = time.perf_counter()
     for lam, solution in zip(lams, coarse_path(problem, lams, counts, start, threads=1), strict=True):
         fitted = problem.functions(solution)
+        if Z.shape[1] == 1:  # most pieces are the same line
+            fitted = [f.drop_dominated() for f in fitted]
         gradients = np.array([f.gradient(problem.X) for f in fitted])
         unturned = gradients if geometry.turn is None else gradients @ geometry.turn.T
         functions = [units.restore(f) for f in fitted]

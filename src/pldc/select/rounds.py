@@ -11,10 +11,8 @@ from pldc.problem.certificate import Certificate, certify
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import Geometry, Units
-from pldc.solve import AdmmSolver, ExactSolver
+from pldc.solve import Solver
 from pldc.solve.run import Monitor
-
-Solver = ExactSolver | AdmmSolver
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class FittedRound:
         The two terms of the objective as the program measures them: ``certificate.upper = loss + lam · seminorm``.
     geometry : Geometry
         The coordinates of the program are geometry(standardised x); its `warp` and `turn` are None along the axes.
-    solver : {"exact", "admm"}
+    solver : {"exact", "admm", "line"}
     iterations : int
     status : str
         How the solve ended.
@@ -83,7 +81,7 @@ def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> 
         loss=problem.risk(problem.fit(feasible.values, feasible.linear)),
         seminorm=problem.penalty.value(feasible.slopes),
         geometry=units.geometry,
-        solver="exact" if isinstance(solver, ExactSolver) else "admm",
+        solver=solver.name,
         iterations=solution.iterations,
         status=solution.status,
     )

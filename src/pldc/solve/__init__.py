@@ -2,5 +2,8 @@
 
 from pldc.solve.admm import AdmmSolver
 from pldc.solve.exact import ExactSolver
+from pldc.solve.line import LineSolver
 
-__all__ = ["AdmmSolver", "ExactSolver"]
+Solver = ExactSolver | AdmmSolver | LineSolver
+
+__all__ = ["AdmmSolver", "ExactSolver", "LineSolver", "Solver"]

@@ -8,7 +8,7 @@ fit at every observation that carry the loss (the squared loss needs none), and 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -54,6 +54,7 @@ class AdmmSolver:
         A torch device for that pass, such as "cuda"; None for NumPy.
     """
 
+    name: ClassVar[str] = "admm"
     tol: float = 1e-2
     max_iter: int = 2000
     threads: int | None = None

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from pldc.problem.class_losses import LogLoss
 from pldc.problem.program import Problem
-from pldc.solve.admm import WEIGHTED, AdmmSolver
-from pldc.solve.exact import ALL_PAIRS, ExactSolver
+from pldc.solve import AdmmSolver, ExactSolver, LineSolver, Solver
+from pldc.solve.admm import WEIGHTED
+from pldc.solve.exact import ALL_PAIRS
+from pldc.solve.line import fits_a_line
 
-SOLVERS = ("auto", "exact", "admm")
+SOLVERS = ("auto", "exact", "admm", "line")
 LARGEST_EXACT = 3000  # points up to which "auto" takes the accurate engine
 MOST_SCORES = 1500  # classes × points up to which it does so
 SLOTS = 120  # rows that the fullest point holds in a part: 40 to 60 in most solves, more where points cluster
@@ -28,7 +30,7 @@ def make_solver(
     max_iter: int | None = None,
     threads: int | None = None,
     device: str | None = None,
-) -> ExactSolver | AdmmSolver:
+) -> Solver:
     """Return the solver called `name` for the problem; refuse it where its memory would not suffice."""
     if name not in SOLVERS:
         raise ValueError(f"solver must be one of {SOLVERS}, got {name!r}.")
@@ -37,6 +39,8 @@ def make_solver(
     n, smooth = len(problem.X), isinstance(problem.loss, LogLoss)
     if smooth and name == "exact":
         raise ValueError("The log loss has no form that solver='exact' can use: take solver='admm' or 'auto'.")
+    if name == "line" or (name == "auto" and device is None and fits_a_line(problem)):
+        return LineSolver(tol=tol, max_iter=500 if max_iter is None else max_iter)
     if name == "auto":
         most = LARGEST_EXACT if problem.outputs == 1 else MOST_SCORES // problem.outputs
         name = "exact" if not smooth and n <= most and _fits(memory("exact", problem)) else "admm"

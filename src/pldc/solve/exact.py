@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -41,6 +42,7 @@ class ExactSolver:
         None: as many as the BLAS would use.
     """
 
+    name: ClassVar[str] = "exact"
     tol: float = 1e-4
     max_iter: int = 200
     threads: int | None = None

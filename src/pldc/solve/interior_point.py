@@ -126,7 +126,7 @@ class InteriorPoint:
         self.omega = np.zeros(len(self.residuals.weight))
         if self.boxed:
             r = self.residuals(problem.fit(phi, c))
-            self.omega, room_up, room_down = _centred_loss(self.residuals, r, mu)
+            self.omega, room_up, room_down = centred_loss(self.residuals, r, mu)
             s += [mu / room_up, mu / room_down]
             z_list += [room_up, room_down]
             self.mask += [np.ones_like(r), np.ones_like(r)]
@@ -320,7 +320,7 @@ class InteriorPoint:
         return (min(a, b),) * 2 if self.loss.softness > 0 else (a, b)
 
 
-def _centred_loss(residuals: Residuals, r: Array, mu: float) -> tuple[Array, Array, Array]:
+def centred_loss(residuals: Residuals, r: Array, mu: float) -> tuple[Array, Array, Array]:
     """Solve r = ε ω / w + μ / (w·up − ω) − μ / (ω + w·down) for ω by bisection; return ω and the room on both sides."""
     w, loss = residuals.weight, residuals.loss
     low, high = np.zeros_like(w), np.ones_like(w)  # share of the box below ω

@@ -69,6 +69,15 @@ class Run:
         self.best = tighter(self.problem, self.best, certify(self.problem, iterate))
         self._judge()
 
+    def prefer(self, iterate: Solution) -> None:
+        """Take an iterate in place of the best one if it, too, reaches the asked gap."""
+        lower, multipliers = self.best.lower, self.best.solution.multipliers
+        other = certify(self.problem, iterate)
+        solution = other.solution if other.lower > lower else replace(other.solution, multipliers=multipliers)
+        other = bracket(self.problem, other.upper, max(lower, other.lower), solution)
+        if other.gap <= self.tol:
+            self.best = other
+
     def _judge(self) -> None:
         if self.best.gap <= self.tol:
             self.status = "optimal"

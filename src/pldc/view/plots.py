@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function import AnyPLDC
+from pldc.function.max_affine import Array
 from pldc.select.path import Path
 
 
@@ -42,28 +43,61 @@ def plot_surface(
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if function.n_features != 2 or X.ndim != 2 or X.shape[1] != 2:
         raise ValueError(f"plot_surface draws functions of two variables, got {function.n_features}.")
-    low, high = X.min(axis=0), X.max(axis=0)
-    axes = [np.linspace(a, b, grid) for a, b in zip(low, high, strict=True)]
-    A, B = np.meshgrid(*axes)
-    points = np.column_stack([A.ravel(), B.ravel()])
-    Z = function(points).reshape(A.shape)
-    local = function.local(points)
-    planes = np.column_stack([local.slope, local.intercept])
-    planes = np.round(planes / np.maximum(np.abs(planes).max(axis=0), np.finfo(float).tiny), 9)
-    region = np.unique(planes, axis=0, return_inverse=True)[1].reshape(A.shape)
-
+    A, B = _grid(X, grid)
+    Z = function(np.column_stack([A.ravel(), B.ravel()])).reshape(A.shape)
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     surface = figure.add_subplot(1, 2, 1, projection="3d")
     surface.plot_surface(A, B, Z, cmap="viridis", alpha=0.75, linewidth=0, rcount=grid, ccount=grid)
     surface.scatter(X[:, 0], X[:, 1], y, color="black", s=8, depthshade=False)
     surface.set(xlabel=names[0], ylabel=names[1], title=title)
-    flat = figure.add_subplot(1, 2, 2)
-    shuffled = np.random.default_rng(0).permutation(region.max() + 1)
-    flat.pcolormesh(A, B, shuffled[region], cmap="Pastel1", shading="auto", rasterized=True)
-    flat.contour(A, B, Z, levels=12, colors="black", linewidths=0.6)
-    flat.plot(X[:, 0], X[:, 1], ".", color="black", markersize=3)
-    flat.set(xlabel=names[0], ylabel=names[1], title=f"{region.max() + 1} linear regions in view")
+    plot_regions(function, X, names, grid, figure.add_subplot(1, 2, 2))
     return figure
+
+
+def plot_regions(
+    function: AnyPLDC, X: ArrayLike, names: tuple[str, str] = ("x0", "x1"), grid: int = 240, ax: Any = None
+) -> Any:
+    """Draw the regions where a function of two variables is linear, with its contours.
+
+    Parameters
+    ----------
+    function : PLDC, WarpedPLDC or PLDCSum
+        A function of two variables.
+    X : array of shape (n, 2)
+        Points to mark; the picture covers their range.
+    names : (str, str)
+        Names of the variables.
+    grid : int
+        Points along each axis.
+    ax : matplotlib axes, optional
+        Where to draw; by default a figure of its own, not registered with pyplot.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    X = np.asarray(X, dtype=np.float64)
+    if function.n_features != 2 or X.ndim != 2 or X.shape[1] != 2:
+        raise ValueError(f"plot_regions draws functions of two variables, got {function.n_features}.")
+    if ax is None:
+        ax = _figure()(figsize=(6, 5), layout="constrained").add_subplot()
+    A, B = _grid(X, grid)
+    points = np.column_stack([A.ravel(), B.ravel()])
+    local = function.local(points)
+    planes = np.column_stack([local.slope, local.intercept])  # pairs of pieces with the same difference are one region
+    planes = np.round(planes / np.maximum(np.abs(planes).max(axis=0), np.finfo(float).tiny), 9)
+    region = np.unique(planes, axis=0, return_inverse=True)[1].reshape(A.shape)
+    shuffled = np.random.default_rng(0).permutation(region.max() + 1)
+    ax.pcolormesh(A, B, shuffled[region], cmap="Pastel1", shading="auto", rasterized=True)
+    ax.contour(A, B, function(points).reshape(A.shape), levels=12, colors="black", linewidths=0.6)
+    ax.plot(X[:, 0], X[:, 1], ".", color="black", markersize=3)
+    ax.set(xlabel=names[0], ylabel=names[1], title=f"{region.max() + 1} linear regions in view")
+    return ax
+
+
+def _grid(X: Array, grid: int) -> list[Array]:
+    """Return a grid of so many points along each axis over the range of X."""
+    return list(np.meshgrid(*(np.linspace(a, b, grid) for a, b in zip(X.min(axis=0), X.max(axis=0), strict=True))))
 
 
 def plot_path(path: Path, X: ArrayLike) -> Any:

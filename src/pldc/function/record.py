@@ -1,0 +1,115 @@
+"""Functions as plain dictionaries of numbers, for JSON and the like; reading one runs no code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pldc.function.max_affine import MaxAffine
+from pldc.function.pldc import PLDC
+from pldc.function.total import AnyPLDC, PLDCSum
+from pldc.function.warp import Warp, WarpedPLDC
+
+VERSION = 1
+
+
+def to_dict(function: AnyPLDC) -> dict[str, Any]:
+    """Return the function as a dictionary of strings, numbers and lists.
+
+    Through ``json.dumps`` and ``json.loads`` every number comes back to the last bit.
+    """
+    return {"pldc": VERSION, **_write(function)}
+
+
+def from_dict(record: dict[str, Any]) -> AnyPLDC:
+    """Return the function of a dictionary made by :func:`to_dict`; a malformed one is refused with the place named."""
+    if not isinstance(record, dict):
+        raise ValueError(f"Expected a dictionary made by to_dict, got {type(record).__name__}.")
+    version = record.get("pldc")
+    if version != VERSION:
+        raise ValueError(f"Expected the entry 'pldc': {VERSION}, the version of the format; got {version!r}.")
+    return _read(record, "function")
+
+
+def _write(function: AnyPLDC) -> dict[str, Any]:
+    if isinstance(function, PLDC):
+        parts = {"plus": function.plus, "minus": function.minus}
+        return {"type": "PLDC"} | {
+            name: {"slopes": part.slopes.tolist(), "offsets": part.offsets.tolist()} for name, part in parts.items()
+        }
+    if isinstance(function, WarpedPLDC):
+        warp = {
+            "knots": [k.tolist() for k in function.warp.knots],
+            "images": [i.tolist() for i in function.warp.images],
+        }
+        return {"type": "WarpedPLDC", "function": _write(function.function), "warp": warp}
+    return {"type": "PLDCSum", "terms": [_write(term) for term in function.terms]}
+
+
+def _read(record: Any, place: str) -> Any:
+    readers: dict[str, Callable[[Any, str], AnyPLDC]] = {
+        "PLDC": _read_pldc,
+        "WarpedPLDC": _read_warped,
+        "PLDCSum": _read_sum,
+    }
+    kind = _entry(record, "type", place)
+    if kind not in readers:
+        raise ValueError(f"{place}: 'type' must be one of {sorted(readers)}, got {kind!r}.")
+    try:
+        return readers[kind](record, place)
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        raise ValueError(text if text.startswith("function") else f"{place}: {text}") from None
+
+
+def _read_pldc(record: Any, place: str) -> PLDC:
+    parts = []
+    for name in ("plus", "minus"):
+        part, where = _entry(record, name, place), f"{place}.{name}"
+        slopes = _numbers(_entry(part, "slopes", where), 2, f"{where}.slopes")
+        parts.append(MaxAffine(slopes, _numbers(_entry(part, "offsets", where), 1, f"{where}.offsets")))
+    return PLDC(*parts)
+
+
+def _read_warped(record: Any, place: str) -> WarpedPLDC:
+    inner, where = _read(_entry(record, "function", place), f"{place}.function"), f"{place}.warp"
+    if not isinstance(inner, PLDC):
+        raise ValueError(f"{place}.function must be of type 'PLDC'.")
+    warp = _entry(record, "warp", place)
+    lists = []
+    for name in ("knots", "images"):
+        each = _entry(warp, name, where)
+        if not isinstance(each, list):
+            raise ValueError(f"{where}.{name} must be a list of lists.")
+        lists.append([_numbers(values, 1, f"{where}.{name}[{k}]") for k, values in enumerate(each)])
+    return WarpedPLDC(inner, Warp(*lists))
+
+
+def _read_sum(record: Any, place: str) -> PLDCSum:
+    terms = _entry(record, "terms", place)
+    if not isinstance(terms, list):
+        raise ValueError(f"{place}.terms must be a list.")
+    return PLDCSum(tuple(_read(term, f"{place}.terms[{k}]") for k, term in enumerate(terms)))
+
+
+def _entry(record: Any, name: str, place: str) -> Any:
+    if not isinstance(record, dict):
+        raise ValueError(f"{place} must be a dictionary, got {type(record).__name__}.")
+    if name not in record:
+        raise ValueError(f"{place} has no entry {name!r}.")
+    return record[name]
+
+
+def _numbers(values: Any, ndim: int, place: str) -> np.ndarray:
+    """Return nested lists of numbers as an array; strings, ragged lists, NaN and infinity are refused."""
+    try:
+        array = np.array(values)
+    except ValueError:
+        array = np.array(None)
+    if not isinstance(values, list) or array.ndim != ndim or array.dtype.kind not in "iuf":
+        raise ValueError(f"{place} must be a {'list' if ndim == 1 else 'list of equally long lists'} of numbers.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{place} contains NaN or infinity.")
+    return array.astype(np.float64)

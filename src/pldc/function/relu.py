@@ -1,0 +1,205 @@
+"""PLDC functions as ReLU networks, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pldc.function import algebra
+from pldc.function.max_affine import Array, MaxAffine, frozen
+from pldc.function.pldc import PLDC
+from pldc.function.prune import prune_exact
+
+Layers = list[tuple[Array, Array]]
+MOST_PIECES = 5_000  # of one part, before it is pruned
+
+
+def to_relu(f: PLDC, compact: bool = False) -> Layers:
+    """Return layers (weight, bias) of a ReLU network that computes f.
+
+    A hidden layer maps h to ``max(weight @ h + bias, 0)``; the last layer, of one row, has no maximum. With K the
+    larger number of pieces there are 2⌈log₂ K⌉ hidden layers of at most 8K nodes, as in the paper.
+
+    Parameters
+    ----------
+    f : PLDC
+    compact : bool, default=False
+        Half the depth, ⌈log₂ K⌉ hidden layers, and at most 3K + 1 nodes: layers that only carry values along are left
+        out.
+
+    Notes
+    -----
+    Values are halved in number, pair by pair: max(a, b) = relu(a − b) + relu(b) − relu(−b). A value without a partner
+    is carried along as relu(v) − relu(−v).
+    """
+    values = [(part.slopes, part.offsets) for part in (f.plus, f.minus)]
+    layers: Layers = []
+    while max(len(offsets) for _, offsets in values) > 1:
+        for pair in (True,) if compact else (False, True):
+            layer, values = _layer(values, pair)
+            layers.append(layer)
+    (plus, p), (minus, m) = values
+    return [*layers, (plus - minus, p - m)]
+
+
+def _layer(values: list[tuple[Array, Array]], pair: bool) -> tuple[tuple[Array, Array], list[tuple[Array, Array]]]:
+    """Return a hidden layer, and the values as affine functions of its outputs.
+
+    Both come as (matrix, vector). Values are carried along or, if `pair`, joined by twos with the maximum.
+    """
+    nodes, readings = [], []
+    for matrix, vector in values:
+        rows = np.column_stack([matrix, vector])
+        twos = len(rows) // 2 if pair else 0
+        a, b, alone = rows[: 2 * twos : 2], rows[1 : 2 * twos : 2], rows[2 * twos :]
+        nodes.append(np.vstack([a - b, b, -b, alone, -alone]))
+        one, single = np.eye(twos), np.eye(len(alone))
+        nothing = np.zeros((twos, 2 * len(alone)))
+        readings.append(
+            np.vstack(
+                [np.hstack([one, one, -one, nothing]), np.hstack([np.zeros((len(alone), 3 * twos)), single, -single])]
+            )
+        )
+    everything = np.vstack(nodes)
+    width, start, after = len(everything), 0, []
+    for reading in readings:
+        matrix = np.zeros((len(reading), width))
+        matrix[:, start : start + reading.shape[1]] = reading
+        start += reading.shape[1]
+        after.append((matrix, np.zeros(len(reading))))
+    return (everything[:, :-1], everything[:, -1]), after
+
+
+def from_relu(layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int = MOST_PIECES) -> PLDC:
+    """Return the PLDC function that a ReLU network of one output computes.
+
+    Parameters
+    ----------
+    layers : sequence of (weight, bias)
+        As :func:`to_relu` returns them; the last layer has one row and no maximum.
+    most_pieces : int, default=5000
+        Sums multiply pieces. Where a part would have more than this before it is pruned, the conversion is refused.
+
+    Notes
+    -----
+    Node by node, relu(φ₁ − φ₂) = max(φ₁, φ₂) − φ₂. A node is kept as a sum of convex functions with coefficients, so
+    that those which meet again with opposite signs cancel: relu(v) − relu(−v) is v. Sums are written out, and pruned,
+    only where a maximum is taken.
+    """
+    weights = _checked(layers)
+    d = weights[0][0].shape[1]
+    nodes = [_Node(np.append(row, 0.0)) for row in np.eye(d)]
+    for depth, (weight, bias) in enumerate(weights, start=1):
+        sums = [_weighted(nodes, w, float(v)) for w, v in zip(weight, bias, strict=True)]
+        if depth < len(weights):
+            nodes = [node.relu(most_pieces, depth) for node in sums]
+    plus, minus = sums[0].parts(most_pieces, len(weights))
+    return PLDC(plus, minus)
+
+
+@dataclass
+class _Node:
+    """An affine function (slope, offset), and convex functions with coefficients, by what they are up to an affine one."""
+
+    affine: Array
+    convex: dict[bytes, tuple[float, MaxAffine]] = field(default_factory=dict)
+
+    def add(self, weight: float, other: _Node) -> None:
+        """Add weight × other; what cancels is dropped."""
+        self.affine = self.affine + weight * other.affine
+        for key, (coefficient, function) in other.convex.items():
+            before, mine = self.convex.get(key, (0.0, function))
+            total = before + weight * coefficient
+            self.affine = self.affine + weight * coefficient * (_first(function) - _first(mine))
+            if abs(total) > 1e-12 * (abs(before) + abs(weight * coefficient)):
+                self.convex[key] = (total, mine)
+            else:
+                self.convex.pop(key, None)
+
+    def parts(self, most_pieces: int, depth: int) -> tuple[MaxAffine, MaxAffine]:
+        """Write out both convex parts; each takes half of the affine function."""
+        out = []
+        for sign in (1.0, -1.0):
+            half = 0.5 * sign * self.affine
+            part = MaxAffine(half[None, :-1], half[-1:])
+            for coefficient, function in self.convex.values():
+                if sign * coefficient > 0:
+                    count = part.n_pieces * function.n_pieces
+                    if count > most_pieces:
+                        raise ValueError(
+                            f"In layer {depth} a part would have {count} pieces, more than most_pieces={most_pieces}. "
+                            "So long a PLDC is no simpler than the network: raise most_pieces, or convert a smaller one."
+                        )
+                    part = prune_exact(algebra.add(part, algebra.scale(function, abs(coefficient))))
+            out.append(part)
+        return out[0], out[1]
+
+    def relu(self, most_pieces: int, depth: int) -> _Node:
+        """max(φ₁, φ₂) − φ₂."""
+        plus, minus = self.parts(most_pieces, depth)
+        top = prune_exact(algebra.maximum(plus, minus))
+        out = _Node(np.zeros_like(self.affine))
+        out.add(1.0, _convex(top))
+        # φ₂ = Σ |coefficient| · function over the negative ones, less half of the affine function
+        negative = {key: (-c, function) for key, (c, function) in self.convex.items() if c < 0}
+        out.add(-1.0, _Node(-0.5 * self.affine, negative))
+        return out
+
+
+def _weighted(nodes: list[_Node], weight: Array, bias: float) -> _Node:
+    """Σ_j weight_j nodes_j + bias."""
+    total = _Node(np.append(np.zeros(len(nodes[0].affine) - 1), bias))
+    for w, node in zip(weight, nodes, strict=True):
+        if w != 0:
+            total.add(float(w), node)
+    return total
+
+
+def _convex(f: MaxAffine) -> _Node:
+    """A convex function as a node: its pieces in an order that does not depend on an affine function added to it."""
+    pieces = np.column_stack([f.slopes, f.offsets])
+    if len(pieces) == 1:
+        return _Node(pieces[0])
+    size = max(float(np.ptp(pieces, axis=0).max()), np.finfo(float).tiny)
+    rounded = np.round((pieces - pieces.mean(axis=0)) / size, 9) + 0.0
+    order = np.lexsort(rounded.T[::-1])
+    pieces = pieces[order]
+    relative = np.round((pieces - pieces[0]) / size, 9) + 0.0
+    key = np.append(relative.ravel(), np.round(np.log(size), 9)).tobytes()
+    return _Node(np.zeros(pieces.shape[1]), {key: (1.0, MaxAffine(pieces[:, :-1], pieces[:, -1]))})
+
+
+def _first(f: MaxAffine) -> Array:
+    """The first piece: equal functions up to an affine one differ by the difference of their first pieces."""
+    return np.append(f.slopes[0], f.offsets[0])
+
+
+def relu_seminorm_bound(layers: Sequence[tuple[ArrayLike, ArrayLike]]) -> float:
+    """Bound the DC seminorm of a ReLU network by its weights: ``|w|ᵀ |W_D| ⋯ |W_1| 1``."""
+    size = np.ones(np.shape(layers[0][0])[1]) if len(layers) else np.ones(0)
+    for weight, _ in _checked(layers):
+        size = np.abs(weight) @ size
+    return float(size[0])
+
+
+def _checked(layers: Sequence[tuple[ArrayLike, ArrayLike]]) -> Layers:
+    """Return the layers as arrays whose shapes fit together."""
+    if len(layers) == 0:
+        raise ValueError("A network needs at least one layer (weight, bias).")
+    out: Layers = []
+    for k, layer in enumerate(layers, start=1):
+        if len(layer) != 2:
+            raise ValueError(f"Layer {k} must be a pair (weight, bias).")
+        weight, bias = frozen(layer[0], 2, f"The weight of layer {k}"), frozen(layer[1], 1, f"The bias of layer {k}")
+        if len(weight) != len(bias) or (out and weight.shape[1] != len(out[-1][1])):
+            before = f" after {len(out[-1][1])} nodes" if out else ""
+            raise ValueError(f"Layer {k} has a weight of shape {weight.shape} and a bias of {len(bias)}{before}.")
+        out.append((weight, bias))
+    if len(out[-1][1]) != 1:
+        raise ValueError(
+            f"The network has {len(out[-1][1])} outputs; a PLDC has one. Convert one row of the last layer at a time."
+        )
+    return out

@@ -1,0 +1,449 @@
+"""One feature: the program in time and memory linear in the number of points.
+
+On a line only neighbours constrain each other. With S_k the slope of f between points k and k + 1, and σ_k a slope at
+point k, both parts can be eliminated: |a| + |b| = max(|a − b|, |a + b|), and two increasing sequences with difference S
+and sum T are an increasing T with |ΔS| ≤ ΔT. So
+
+    seminorm = max( ½ variation of (σ_1, S_1, σ_2, S_2, …, σ_n),  max_k |σ_k| ),
+
+where a free linear term makes the second entry void (the first is half the total variation of f': the L1 spline), and a
+convex f, whose slopes increase, makes the first one void, or half of σ_n − σ_1 beside a free linear term.
+
+Bends are needed at few points. The program is solved with bends at some points only, the knots, by an interior point
+whose system has a band of fixed width and one border; data between knots enter through the linear interpolation there.
+The multipliers of the whole chain follow from the residuals by sums: where they leave their bounds, a knot is missing.
+Rounds of new knots end with the certificate of the whole program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.sparse import block_array, csr_array, dia_array, diags_array
+from scipy.sparse.linalg import splu
+
+from pldc.function.max_affine import Array, IntArray
+from pldc.problem.losses import Loss
+from pldc.problem.program import Problem, Solution
+from pldc.solve.interior_point import centred_loss
+from pldc.solve.residuals import Residuals
+from pldc.solve.run import LARGEST_LAM, Monitor, Run
+
+FIRST_KNOTS = 200
+MOST_KNOTS = 20_000
+ITERATIONS = 60  # of the interior point, in one round
+TO_BOUNDARY = 0.99
+OWN_GAP = 1e-3  # of the interior point on the knots, as a share of the asked one
+STRAIGHT = 1e-5  # bends below this share of the largest may be left out
+
+
+def fits_a_line(problem: Problem) -> bool:
+    """Whether the program is one that this solver knows."""
+    if problem.X.shape[1] != 1 or not isinstance(problem.loss, Loss) or problem.monotone.any():
+        return False
+    return bool((np.diff(problem.X[:, 0]) > 0).all())
+
+
+@dataclass(frozen=True)
+class LineSolver:
+    """Solve the program in one dimension to a certified relative gap.
+
+    Parameters
+    ----------
+    tol : float, default=1e-4
+        Certified relative gap to reach.
+    max_iter : int, default=500
+        Iterations over all rounds.
+    """
+
+    name: ClassVar[str] = "line"
+    tol: float = 1e-4
+    max_iter: int = 500
+
+    def solve(self, problem: Problem, start: Solution | None = None, monitor: Monitor | None = None) -> Solution:
+        """Return a feasible solution with its multipliers; `start` is not needed. See :class:`ExactSolver`."""
+        if not fits_a_line(problem):
+            raise ValueError("solver='line' is for a regression on one feature without monotone.")
+        run = Run(problem, self.tol, self.max_iter, monitor)
+        target = replace(run.problem, lam=min(run.problem.lam, LARGEST_LAM))
+        with run.interruptible():
+            if run.status == "running" and len(target.X) > 1:
+                _refine(run, target)
+        if run.status == "running":
+            run.status = "stalled"
+        return run.solution()
+
+
+def _refine(run: Run, target: Problem) -> None:
+    """Solve on knots, add those that are missing, and so on."""
+    n = len(target.X)
+    knots = np.unique(np.linspace(0, n - 1, min(n, FIRST_KNOTS)).astype(np.intp))
+    while run.status == "running":
+        chain = Chain(target, knots)
+        for _ in chain.steps(OWN_GAP * run.tol):
+            run.record()
+            if run.status != "running":
+                return
+        run.offer(chain.solution())
+        run.record()
+        if run.status == "optimal":
+            few = chain.bends(STRAIGHT)
+            if len(few) < len(knots):
+                lean = Chain(target, few)
+                for _ in lean.steps(OWN_GAP * run.tol):
+                    pass
+                run.prefer(lean.solution())
+            return
+        missing = chain.missing()
+        more = np.union1d(knots, missing)
+        if len(more) == len(knots) or len(more) > MOST_KNOTS:
+            return
+        knots = more
+
+
+class Direction(NamedTuple):
+    """A step: changes of variables, slacks, multipliers, and of ω with the two slacks of its box."""
+
+    x: Array
+    s: Array
+    z: Array
+    omega: Array
+    box: tuple[Array, Array]
+
+
+class Chain:
+    """The program with bends at the knots only, and an interior point for it.
+
+    Variables: f and σ at the m knots, the sizes of the 2 (m − 1) half steps between σ and S (a difference of two parts
+    only), and the seminorm L. Inequalities: rows G x ≥ 0, and one row for the variation.
+    """
+
+    def __init__(self, problem: Problem, knots: IntArray):
+        self.problem, self.knots = problem, knots
+        self.residuals = Residuals(problem)
+        self.loss = self.residuals.loss
+        self.boxed = bool(np.isfinite(self.loss.up))
+        x = problem.X[:, 0]
+        self.t, self.h = x[knots], np.diff(x[knots])
+        n, m = len(x), len(knots)
+        self.segment = np.clip(np.searchsorted(knots, np.arange(n), side="right") - 1, 0, m - 2)
+        self.share = (x - self.t[self.segment]) / self.h[self.segment]
+        self._rows()
+        self._start()
+
+    def _rows(self) -> None:
+        """The inequalities."""
+        problem, m = self.problem, len(self.knots)
+        eye = csr_array(diags_array(np.ones(m)))
+        slope = dia_array((np.array([np.append(-1 / self.h, 0.0), np.append(0.0, 1 / self.h)]), [0, 1]), (m, m))
+        slope = csr_array(slope)[: m - 1]
+        before, after = eye[: m - 1], eye[1:]
+        up, down = [slope, -before], [-slope, after]  # S_k − σ_k and σ_{k+1} − S_k
+        parts = len(problem.signs)
+        steps = 2 * (m - 1) if parts == 2 else 0
+        self.size = 2 * m + steps + 1
+        blocks = []
+
+        def add(f: csr_array, sigma: csr_array, e: csr_array | None, L: float) -> None:
+            rows = f.shape[0]
+            middle = [csr_array((rows, steps)) if e is None else e] if steps else []
+            blocks.append([f, sigma, *middle, csr_array(np.full((rows, 1), L))])
+
+        half = csr_array(diags_array(np.ones(steps))) if steps else None
+        for k, (f, sigma) in enumerate((up, down)):
+            if half is not None:
+                e = half[k * (m - 1) : (k + 1) * (m - 1)]
+                add(-f, -sigma, e, 0.0)
+                add(f, sigma, e, 0.0)
+            else:
+                sign = float(problem.signs[0])
+                add(sign * f, sign * sigma, None, 0.0)
+        # Rows that bound a slope by L: its sign, the first row, and the points.
+        self.bounded: list[tuple[float, int, IntArray]] = []
+        if not problem.linear:
+            full = np.flatnonzero(np.diff(self.knots) > 1)  # segments with points inside
+            inside = self.knots[full] + np.diff(self.knots)[full] // 2
+            flat = csr_array((len(full), m))
+            for sign in (1.0, -1.0):
+                self.bounded.append((sign, sum(b[0].shape[0] for b in blocks), self.knots))
+                add(csr_array((m, m)), -sign * eye, None, 1.0)
+                if len(full):
+                    self.bounded.append((sign, sum(b[0].shape[0] for b in blocks), inside))
+                    add(-sign * slope[full], flat, None, 1.0)
+        self.G = csr_array(block_array(blocks))
+        # The variation, the border of the system: L less half of all steps, or of σ_m − σ_1.
+        self.border: Array | None = None
+        if steps or problem.linear:
+            self.border = np.zeros(self.size)
+            self.border[-1] = 1.0
+            if steps:
+                self.border[2 * m : -1] = -0.5
+            else:
+                sign = float(problem.signs[0])
+                self.border[2 * m - 1], self.border[m] = -0.5 * sign, 0.5 * sign
+
+    def _start(self) -> None:
+        problem, m = self.problem, len(self.knots)
+        spread = max(problem.spread, 1e-12)
+        unit = spread / max(float(np.ptp(self.t)), 1e-300)
+        self.x = np.zeros(self.size)
+        self.x[:m] = problem.null_fit
+        self.x[2 * m : -1] = unit / m
+        self.x[-1] = 2.0 * unit
+        self.s = np.maximum(self._apply(self.x), unit / m)
+        count = len(self.s) + (2 * len(problem.y) if self.boxed else 0)
+        self.count = count
+        mu = max(problem.null_risk, 1e-300) / count
+        self.z = mu / self.s
+        r = self.residuals(self._fit(self.x))
+        if self.boxed:
+            self.omega, up, down = centred_loss(self.residuals, r, mu)
+            self.box = (mu / up, mu / down)
+        else:
+            self.omega = r * self.residuals.weight / self.loss.softness
+            self.box = (np.zeros(0), np.zeros(0))
+
+    def _apply(self, x: Array) -> Array:
+        rows = self.G @ x
+        return rows if self.border is None else np.append(rows, self.border @ x)
+
+    def _adjoint(self, z: Array) -> Array:
+        if self.border is None:
+            return np.asarray(self.G.T @ z)
+        return np.asarray(self.G.T @ z[:-1] + self.border * z[-1])
+
+    def _fit(self, x: Array) -> Array:
+        """Values at all points, by linear interpolation."""
+        left = x[self.segment]
+        return np.asarray(left + self.share * (x[self.segment + 1] - left))
+
+    def _fit_adjoint(self, force: Array) -> Array:
+        out = np.zeros(self.size)
+        m = len(self.knots)
+        out[:m] = np.bincount(self.segment, weights=(1 - self.share) * force, minlength=m)
+        out[:m] += np.bincount(self.segment + 1, weights=self.share * force, minlength=m)
+        return out
+
+    @property
+    def rooms(self) -> tuple[Array, Array]:
+        """Room of ω to the upper and lower side of its box."""
+        w = self.residuals.weight
+        return w * self.loss.up - self.omega, self.omega + w * self.loss.down
+
+    @property
+    def mu(self) -> float:
+        """Average product of slack and multiplier."""
+        total = float(self.s @ self.z)
+        if self.boxed:
+            total += sum(float(room @ slack) for room, slack in zip(self.rooms, self.box, strict=True))
+        return total / self.count
+
+    def steps(self, tol: float) -> Iterator[float]:
+        """Iterate until the own gap is small; yield it after every iteration."""
+        scale = max(self.problem.null_risk, 1e-300)
+        for _ in range(ITERATIONS):
+            try:
+                moved = self._step()
+            except (RuntimeError, FloatingPointError):  # a singular matrix
+                return
+            gap = self.mu * self.count / scale
+            yield gap
+            if not moved or gap <= tol * max(self._objective() / scale, 1e-12):
+                return
+
+    def _objective(self) -> float:
+        return self.problem.risk(self._fit(self.x)) + self.problem.lam * self.x[-1]
+
+    def _step(self) -> bool:
+        problem, loss, w = self.problem, self.loss, self.residuals.weight
+        r_pair = self._apply(self.x) - self.s
+        residual = self.residuals(self._fit(self.x))
+        softness = loss.softness / w
+        if self.boxed:
+            up, down = self.rooms
+            r_loss = residual - softness * self.omega - self.box[0] + self.box[1]
+            psi = 1.0 / (softness + self.box[0] / up + self.box[1] / down)
+        else:
+            self.omega = residual / softness
+            r_loss, psi = np.zeros_like(residual), 1.0 / softness
+        r_dual = self._fit_adjoint(self.residuals.adjoint(self.omega)) - self._adjoint(self.z)
+        r_dual[-1] += problem.lam
+        theta = self.z / self.s
+        solve = self._factor(psi, theta)
+
+        def direction(target: Array, box: tuple[Array, Array] | None) -> Direction:
+            pull = target / self.s - theta * r_pair
+            shift = r_loss
+            if box is not None:
+                shift = shift - box[0] / up + box[1] / down
+            force = self._fit_adjoint(self.residuals.adjoint(psi * shift))
+            dx = solve(self._adjoint(pull) - r_dual - force)
+            ds = self._apply(dx) + r_pair
+            dz = target / self.s - theta * ds
+            domega = psi * (self.residuals.change(self._fit(dx)) + shift)
+            slacks = self.box
+            if box is not None:
+                slacks = ((box[0] + self.box[0] * domega) / up, (box[1] - self.box[1] * domega) / down)
+            return Direction(dx, ds, dz, domega, slacks)
+
+        product = self.s * self.z
+        boxes = (self.box[0] * up, self.box[1] * down) if self.boxed else None
+        first = direction(-product, None if boxes is None else (-boxes[0], -boxes[1]))
+        a, b = self._lengths(first)
+        mu = self.mu
+        after = float((self.s + a * first.s) @ (self.z + b * first.z))
+        if boxes is not None:
+            after += float((self.box[0] + a * first.box[0]) @ (up - b * first.omega))
+            after += float((self.box[1] + a * first.box[1]) @ (down + b * first.omega))
+        centre = mu * min(1.0, max(after / self.count / mu, 1e-8)) ** 3
+        share = 1.0 if min(a, b) > 0.1 else a * b
+        target = centre - share * first.s * first.z - product
+        box = None
+        if boxes is not None:
+            box = (
+                centre + share * first.box[0] * first.omega - boxes[0],
+                centre - share * first.box[1] * first.omega - boxes[1],
+            )
+        step = direction(target, box)
+        a, b = (min(1.0, TO_BOUNDARY * v) for v in self._lengths(step))
+        if not min(a, b) > 1e-8:
+            return False
+        self.x = self.x + a * step.x
+        self.s, self.z = self.s + a * step.s, self.z + b * step.z
+        self.omega = self.omega + b * step.omega
+        if boxes is not None:
+            self.box = (self.box[0] + a * step.box[0], self.box[1] + a * step.box[1])
+        return True
+
+    def _lengths(self, step: Direction) -> tuple[float, float]:
+        """Longest primal and dual step; equal where the loss is curved."""
+        a, b = _longest(self.s, step.s), _longest(self.z, step.z)
+        if self.boxed:
+            up, down = self.rooms
+            a = min(a, *(_longest(s, ds) for s, ds in zip(self.box, step.box, strict=True)))
+            b = min(b, _longest(up, -step.omega), _longest(down, step.omega))
+        return (min(a, b),) * 2 if self.loss.softness > 0 else (a, b)
+
+    def _factor(self, psi: Array, theta: Array) -> Callable[[Array], Array]:
+        """Return the solver of the system: the curvature of the loss and GᵀΘG, and the border as one more unknown."""
+        m = len(self.knots)
+        curve = self.residuals.curvature(psi)
+        k, t = self.segment, self.share
+        diagonal = np.bincount(k, curve * (1 - t) ** 2, minlength=m) + np.bincount(k + 1, curve * t**2, minlength=m)
+        beside = np.bincount(k, curve * t * (1 - t), minlength=m)[: m - 1]
+        pad = np.zeros(self.size - m)
+        loss = diags_array(
+            [np.append(beside, pad), np.append(diagonal, pad), np.append(beside, pad)], offsets=[-1, 0, 1]
+        )
+        rows = theta if self.border is None else theta[:-1]
+        K = self.G.T @ (diags_array(rows) @ self.G) + loss
+        K = K + diags_array(1e-13 * K.diagonal() + 1e-300)
+        if self.border is None:
+            return splu(K.tocsc()).solve
+        g = csr_array(self.border[:, None])
+        corner = csr_array([[-1.0 / theta[-1]]])
+        lu = splu(block_array([[K, g], [g.T, corner]]).tocsc())
+        return lambda rhs: lu.solve(np.append(rhs, 0.0))[:-1]
+
+    def bends(self, share: float) -> IntArray:
+        """Knots where f bends by more than a share of its largest bend, and both ends."""
+        slope = np.diff(self.x[: len(self.knots)]) / self.h
+        bend = np.abs(np.diff(slope))
+        keep = bend > share * bend.max(initial=0.0)
+        return self.knots[np.concatenate([[True], keep, [True]])]
+
+    def solution(self) -> Solution:
+        """Return the whole solution: values, slopes and flows at all points."""
+        problem, m = self.problem, len(self.knots)
+        f, sigma = self.x[:m].copy(), self.x[m : 2 * m].copy()
+        slope = np.diff(f) / self.h
+        sign = float(problem.signs[0])
+        if len(problem.signs) == 1:
+            slope = sign * np.maximum.accumulate(sign * slope)
+            f = f[0] + np.append(0.0, np.cumsum(self.h * slope))
+        # A slope at a knot between those beside it adds nothing to the variation.
+        low = np.minimum(np.append(slope[0], slope), np.append(slope, slope[-1]))
+        high = np.maximum(np.append(slope[0], slope), np.append(slope, slope[-1]))
+        if problem.linear:
+            sigma = 0.5 * low + 0.5 * high
+        elif len(problem.signs) == 1:
+            sigma[1:-1] = np.clip(sigma[1:-1], low[1:-1], high[1:-1])
+            sigma[0] = sign * min(sign * sigma[0], sign * slope[0])
+            sigma[-1] = sign * max(sign * sigma[-1], sign * slope[-1])
+        c = 0.5 * (sigma.min() + sigma.max()) if problem.linear else 0.0
+        sigma, slope, f = sigma - c, slope - c, f - c * self.t
+        if len(problem.signs) == 1:
+            pieces = [(sign * slope, sign * sigma, sign * f[0])]
+        else:
+            away, back = np.abs(slope - sigma[:-1]), np.abs(sigma[1:] - slope)
+            at = np.append(0.0, np.cumsum(away + back))
+            at -= 0.5 * at[-1]
+            between = at[:-1] + away
+            pieces = [
+                (0.5 * (between + s * slope), 0.5 * (at + s * sigma), start) for s, start in ((1.0, f[0]), (-1.0, 0.0))
+            ]
+        values, slopes = [], []
+        for each, at_knot, start in pieces:
+            heights = start + np.append(0.0, np.cumsum(self.h * each))
+            values.append(heights[self.segment] + self.share * self.h[self.segment] * each[self.segment])
+            everywhere = each[self.segment]
+            everywhere[self.knots] = at_knot
+            slopes.append(everywhere[:, None])
+        return Solution(np.array(values), np.array(slopes), np.array([c]), multipliers=self._flows())
+
+    def _pressure(self) -> list[tuple[float, Array, Array]]:
+        """For each part its sign, and the multipliers of slope ≤ rise and rise ≤ next slope between neighbours."""
+        problem = self.problem
+        x = problem.X[:, 0]
+        omega = self.residuals.adjoint(self.omega)
+        omega = omega - omega.mean()
+        if problem.linear:
+            centred = x - x.mean()
+            omega = omega - centred * (centred @ omega) / (centred @ centred)
+        force = np.zeros(len(x))
+        for sign, first, points in self.bounded:
+            np.add.at(force, points, sign * self.z[first : first + len(points)])
+        rise = -np.diff(x) * np.cumsum(omega)[:-1]
+        half = 0.5 * self.z[-1] if self.border is not None else 0.0
+        out = []
+        for sign in problem.signs:
+            up = half - sign * (np.cumsum(force)[:-1] + np.append(0.0, np.cumsum(rise)[:-1]))
+            out.append((float(sign), up, up - sign * rise))
+        return out
+
+    def _flows(self) -> list[csr_array]:
+        """The multipliers as flows between neighbours."""
+        n, gap = len(self.problem.X), np.diff(self.problem.X[:, 0])
+        left, right = np.arange(n - 1), np.arange(1, n)
+        return [
+            csr_array(
+                (
+                    np.concatenate([np.maximum(up, 0.0) / gap, np.maximum(down, 0.0) / gap]),
+                    (np.concatenate([left, right]), np.concatenate([right, left])),
+                ),
+                shape=(n, n),
+            )
+            for _, up, down in self._pressure()
+        ]
+
+    def missing(self) -> IntArray:
+        """Points where a multiplier is negative: the worst between any two knots."""
+        depth = np.zeros(len(self.problem.X))
+        for _, up, down in self._pressure():
+            depth[:-1] = np.minimum(depth[:-1], up)
+            depth[1:] = np.minimum(depth[1:], down)
+        depth[self.knots] = 0.0
+        order = np.lexsort((depth, self.segment))
+        first = order[np.unique(self.segment[order], return_index=True)[1]]
+        return first[depth[first] < 0.0]
+
+
+def _longest(s: Array, ds: Array) -> float:
+    """Longest step up to 1 / TO_BOUNDARY that keeps s + step · ds ≥ 0."""
+    shrink = -float(np.min(ds / s, initial=0.0))
+    if np.isnan(shrink):
+        return 0.0
+    return min(1.0 / shrink, 1.0 / TO_BOUNDARY) if shrink > 0 else 1.0 / TO_BOUNDARY

@@ -1,0 +1,86 @@
+"""PLDC ⇄ ReLU networks."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from pldc import PLDC, MaxAffine
+from pldc.function.relu import relu_seminorm_bound
+
+
+def random_pldc(rng, k, l, d):
+    return PLDC(
+        MaxAffine(rng.standard_normal((k, d)), rng.standard_normal(k)),
+        MaxAffine(rng.standard_normal((l, d)), rng.standard_normal(l)),
+    )
+
+
+def run(layers, X):
+    h = X.T
+    for weight, bias in layers[:-1]:
+        h = np.maximum(weight @ h + bias[:, None], 0.0)
+    weight, bias = layers[-1]
+    return (weight @ h + bias[:, None])[0]
+
+
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("seed", range(60))
+def test_to_relu_and_back(seed, compact):
+    rng = np.random.default_rng(seed)
+    k, l, d = (int(v) for v in rng.integers(1, [9, 9, 4]))
+    f, X = random_pldc(rng, k, l, d), 3 * rng.standard_normal((200, d))
+    layers = f.to_relu(compact)
+    K = max(k, l)
+    depth, widths = len(layers) - 1, [len(bias) for _, bias in layers]
+    assert depth <= (1 if compact else 2) * int(np.ceil(np.log2(K)))
+    assert max(widths) <= (3 * K + 1 if compact else 8 * K)
+    np.testing.assert_allclose(run(layers, X), f(X), atol=1e-9)
+    back = PLDC.from_relu(layers)
+    np.testing.assert_allclose(back(X), f(X), atol=1e-9)
+    assert max(back.n_pieces) <= 2 * K + 2  # what is carried along cancels
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_from_relu_computes_the_network_within_the_seminorm_bound(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 4))
+    sizes = [d, *rng.integers(1, 5, size=int(rng.integers(1, 3))).tolist(), 1]
+    layers = [(rng.standard_normal((b, a)), rng.standard_normal(b)) for a, b in itertools.pairwise(sizes)]
+    if seed % 5 == 0:
+        layers[0][0][0] = 0.0  # a dead node
+    f, X = PLDC.from_relu(layers), 3 * rng.standard_normal((200, d))
+    np.testing.assert_allclose(f(X), run(layers, X), atol=1e-9)
+    # The seminorm is at least the Lipschitz constant in the maximum norm.
+    assert f.lipschitz(np.inf) <= relu_seminorm_bound(layers) * (1 + 1e-9)
+    if len(layers) == 2:  # nothing cancels: the parts themselves prove the bound
+        assert f.seminorm_bound() <= relu_seminorm_bound(layers) * (1 + 1e-9)
+
+
+def test_a_single_layer_is_affine():
+    f = PLDC.from_relu([([[1.0, -2.0]], [3.0])])
+    assert f([[1.0, 1.0]]) == pytest.approx(2.0)
+    assert PLDC.affine([1.0, -2.0], 3.0).to_relu()[0][0].tolist() == [[1.0, -2.0]]
+
+
+def test_too_many_pieces_are_refused():
+    rng = np.random.default_rng(0)
+    layers = [(rng.standard_normal((8, 4)), rng.standard_normal(8)), (rng.standard_normal((1, 8)), np.zeros(1))]
+    with pytest.raises(ValueError, match="most_pieces=10"):
+        PLDC.from_relu(layers, most_pieces=10)
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        ([], "at least one layer"),
+        ([([[1.0]], [0.0, 1.0])], "bias of 2"),
+        ([([[1.0]], [0.0]), ([[1.0, 2.0]], [0.0])], "after 1 nodes"),
+        ([([[1.0], [2.0]], [0.0, 0.0])], "2 outputs"),
+        ([([[np.nan]], [0.0])], "finite"),
+        ([([[1.0]],)], "pair"),
+    ],
+)
+def test_malformed_networks_are_refused(layers, message):
+    with pytest.raises(ValueError, match=message):
+        PLDC.from_relu(layers)
