@@ -10,9 +10,9 @@ where a free linear term makes the second entry void (the first is half the tota
 convex f, whose slopes increase, makes the first one void, or half of σ_n − σ_1 beside a free linear term.
 
 Bends are needed at few points. The program is solved with bends at some points only, the knots, by an interior point
-whose system has a band of fixed width and one border; data between knots enter through the linear interpolation there.
-The multipliers of the whole chain follow from the residuals by sums: where they leave their bounds, a knot is missing.
-Rounds of new knots end with the certificate of the whole program.
+whose sparse system has a band of fixed width and one dense row; data between knots enter through the interpolation
+there. The multipliers of the whole chain follow from the residuals by sums: where they leave their bounds, a knot is
+missing. Rounds of new knots end with the certificate of the whole program.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.sparse import block_array, csr_array, dia_array, diags_array
+from scipy.linalg import solveh_banded
+from scipy.sparse import block_array, csr_array, dia_array, diags_array, vstack
 from scipy.sparse.linalg import splu
 
 from pldc.function.max_affine import Array, IntArray
@@ -32,11 +33,15 @@ from pldc.solve.interior_point import centred_loss
 from pldc.solve.residuals import Residuals
 from pldc.solve.run import LARGEST_LAM, Monitor, Run
 
+System = Callable[[Array, Array], tuple[Array, Array]]
+Balance = Callable[[Array], Array]
+
 FIRST_KNOTS = 200
 MOST_KNOTS = 20_000
 ITERATIONS = 60  # of the interior point, in one round
 TO_BOUNDARY = 0.99
-OWN_GAP = 1e-3  # of the interior point on the knots, as a share of the asked one
+OWN_GAP = 1e-2  # of the interior point on the knots, as a share of the asked one
+AMPLE = 10.0  # how generous the start is
 STRAIGHT = 1e-5  # bends below this share of the largest may be left out
 
 
@@ -118,7 +123,7 @@ class Chain:
     """The program with bends at the knots only, and an interior point for it.
 
     Variables: f and σ at the m knots, the sizes of the 2 (m − 1) half steps between σ and S (a difference of two parts
-    only), and the seminorm L. Inequalities: rows G x ≥ 0, and one row for the variation.
+    only), and the seminorm L. Inequalities: rows G x ≥ 0, the last one for the variation.
     """
 
     def __init__(self, problem: Problem, knots: IntArray):
@@ -174,46 +179,37 @@ class Chain:
                     self.bounded.append((sign, sum(b[0].shape[0] for b in blocks), inside))
                     add(-sign * slope[full], flat, None, 1.0)
         self.G = csr_array(block_array(blocks))
-        # The variation, the border of the system: L less half of all steps, or of σ_m − σ_1.
-        self.border: Array | None = None
-        if steps or problem.linear:
-            self.border = np.zeros(self.size)
-            self.border[-1] = 1.0
+        # The last row, for the variation: L less half of all steps, or of σ_m − σ_1.
+        self.variation = bool(steps or problem.linear)
+        if self.variation:
+            row = np.zeros(self.size)
+            row[-1] = 1.0
             if steps:
-                self.border[2 * m : -1] = -0.5
+                row[2 * m : -1] = -0.5
             else:
                 sign = float(problem.signs[0])
-                self.border[2 * m - 1], self.border[m] = -0.5 * sign, 0.5 * sign
+                row[2 * m - 1], row[m] = -0.5 * sign, 0.5 * sign
+            self.G = csr_array(vstack([self.G, csr_array(row[None])]))
 
     def _start(self) -> None:
         problem, m = self.problem, len(self.knots)
-        spread = max(problem.spread, 1e-12)
-        unit = spread / max(float(np.ptp(self.t)), 1e-300)
+        # Far from all bounds: from a small seminorm the way to a large one is long.
+        unit = AMPLE * max(problem.spread, 1e-12) / max(float(np.ptp(self.t)), 1e-300)
         self.x = np.zeros(self.size)
         self.x[:m] = problem.null_fit
-        self.x[2 * m : -1] = unit / m
-        self.x[-1] = 2.0 * unit
-        self.s = np.maximum(self._apply(self.x), unit / m)
-        count = len(self.s) + (2 * len(problem.y) if self.boxed else 0)
-        self.count = count
-        mu = max(problem.null_risk, 1e-300) / count
+        self.x[2 * m : -1] = unit
+        self.x[-1] = 0.6 * unit * (self.size - 2 * m - 1) + 2.0 * unit
+        self.s = np.maximum(self.G @ self.x, unit)
+        self.count = len(self.s) + (2 * len(problem.y) if self.boxed else 0)
+        mu = AMPLE * (max(problem.null_risk, 1e-300) + problem.lam * self.x[-1]) / self.count
         self.z = mu / self.s
         r = self.residuals(self._fit(self.x))
         if self.boxed:
             self.omega, up, down = centred_loss(self.residuals, r, mu)
-            self.box = (mu / up, mu / down)
+            self.rooms, self.box = (up, down), (mu / up, mu / down)
         else:
             self.omega = r * self.residuals.weight / self.loss.softness
-            self.box = (np.zeros(0), np.zeros(0))
-
-    def _apply(self, x: Array) -> Array:
-        rows = self.G @ x
-        return rows if self.border is None else np.append(rows, self.border @ x)
-
-    def _adjoint(self, z: Array) -> Array:
-        if self.border is None:
-            return np.asarray(self.G.T @ z)
-        return np.asarray(self.G.T @ z[:-1] + self.border * z[-1])
+            self.rooms = self.box = (np.zeros(0), np.zeros(0))
 
     def _fit(self, x: Array) -> Array:
         """Values at all points, by linear interpolation."""
@@ -226,12 +222,6 @@ class Chain:
         out[:m] = np.bincount(self.segment, weights=(1 - self.share) * force, minlength=m)
         out[:m] += np.bincount(self.segment + 1, weights=self.share * force, minlength=m)
         return out
-
-    @property
-    def rooms(self) -> tuple[Array, Array]:
-        """Room of ω to the upper and lower side of its box."""
-        w = self.residuals.weight
-        return w * self.loss.up - self.omega, self.omega + w * self.loss.down
 
     @property
     def mu(self) -> float:
@@ -251,7 +241,8 @@ class Chain:
                 return
             gap = self.mu * self.count / scale
             yield gap
-            if not moved or gap <= tol * max(self._objective() / scale, 1e-12):
+            small = gap <= tol * max(self._objective() / scale, 1e-12) and self.imbalance <= tol
+            if not moved or small:
                 return
 
     def _objective(self) -> float:
@@ -259,7 +250,7 @@ class Chain:
 
     def _step(self) -> bool:
         problem, loss, w = self.problem, self.loss, self.residuals.weight
-        r_pair = self._apply(self.x) - self.s
+        r_pair = self.G @ self.x - self.s
         residual = self.residuals(self._fit(self.x))
         softness = loss.softness / w
         if self.boxed:
@@ -269,23 +260,25 @@ class Chain:
         else:
             self.omega = residual / softness
             r_loss, psi = np.zeros_like(residual), 1.0 / softness
-        r_dual = self._fit_adjoint(self.residuals.adjoint(self.omega)) - self._adjoint(self.z)
+        r_dual = self._fit_adjoint(self.residuals.adjoint(self.omega)) - self.G.T @ self.z
         r_dual[-1] += problem.lam
-        theta = self.z / self.s
-        solve = self._factor(psi, theta)
+        self.imbalance = float(np.abs(r_dual).max()) / problem.lam
+        inverse = self.s / self.z
+        solve, balance = self._factor(psi, inverse)
 
         def direction(target: Array, box: tuple[Array, Array] | None) -> Direction:
-            pull = target / self.s - theta * r_pair
             shift = r_loss
             if box is not None:
                 shift = shift - box[0] / up + box[1] / down
             force = self._fit_adjoint(self.residuals.adjoint(psi * shift))
-            dx = solve(self._adjoint(pull) - r_dual - force)
-            ds = self._apply(dx) + r_pair
-            dz = target / self.s - theta * ds
+            dx, dz = solve(-r_dual - force, target / self.z - r_pair)
+            ds = target / self.z - inverse * dz
             domega = psi * (self.residuals.change(self._fit(dx)) + shift)
             slacks = self.box
             if box is not None:
+                # ψ may be huge and the change in fit tiny: let ω balance the multipliers instead.
+                lack = self.G.T @ dz - r_dual - self._fit_adjoint(self.residuals.adjoint(domega))
+                domega = domega + psi * self.residuals.change(balance(lack))
                 slacks = ((box[0] + self.box[0] * domega) / up, (box[1] - self.box[1] * domega) / down)
             return Direction(dx, ds, dz, domega, slacks)
 
@@ -316,6 +309,7 @@ class Chain:
         self.omega = self.omega + b * step.omega
         if boxes is not None:
             self.box = (self.box[0] + a * step.box[0], self.box[1] + a * step.box[1])
+            self.rooms = (up - b * step.omega, down + b * step.omega)  # by sums: a difference would round to zero
         return True
 
     def _lengths(self, step: Direction) -> tuple[float, float]:
@@ -327,26 +321,28 @@ class Chain:
             b = min(b, _longest(up, -step.omega), _longest(down, step.omega))
         return (min(a, b),) * 2 if self.loss.softness > 0 else (a, b)
 
-    def _factor(self, psi: Array, theta: Array) -> Callable[[Array], Array]:
-        """Return the solver of the system: the curvature of the loss and GᵀΘG, and the border as one more unknown."""
+    def _factor(self, psi: Array, inverse: Array) -> tuple[System, Balance]:
+        """Return the solver of the system in (x, z), and that of the curvature of the loss alone."""
         m = len(self.knots)
         curve = self.residuals.curvature(psi)
         k, t = self.segment, self.share
         diagonal = np.bincount(k, curve * (1 - t) ** 2, minlength=m) + np.bincount(k + 1, curve * t**2, minlength=m)
         beside = np.bincount(k, curve * t * (1 - t), minlength=m)[: m - 1]
         pad = np.zeros(self.size - m)
-        loss = diags_array(
-            [np.append(beside, pad), np.append(diagonal, pad), np.append(beside, pad)], offsets=[-1, 0, 1]
-        )
-        rows = theta if self.border is None else theta[:-1]
-        K = self.G.T @ (diags_array(rows) @ self.G) + loss
-        K = K + diags_array(1e-13 * K.diagonal() + 1e-300)
-        if self.border is None:
-            return splu(K.tocsc()).solve
-        g = csr_array(self.border[:, None])
-        corner = csr_array([[-1.0 / theta[-1]]])
-        lu = splu(block_array([[K, g], [g.T, corner]]).tocsc())
-        return lambda rhs: lu.solve(np.append(rhs, 0.0))[:-1]
+        bands = [np.append(beside, pad), np.append(diagonal, pad), np.append(beside, pad)]
+        loss = diags_array(bands, offsets=[-1, 0, 1])
+        lu = splu(block_array([[loss, -self.G.T], [-self.G, -diags_array(inverse)]]).tocsc())
+
+        def solve(x: Array, z: Array) -> tuple[Array, Array]:
+            both = lu.solve(np.concatenate([x, -z]))
+            return both[: self.size], both[self.size :]
+
+        def balance(force: Array) -> Array:
+            tiny = 1e-14 * diagonal.max()
+            knots = solveh_banded(np.array([np.append(0.0, beside), diagonal + tiny]), force[:m])
+            return self._fit(knots)
+
+        return solve, balance
 
     def bends(self, share: float) -> IntArray:
         """Knots where f bends by more than a share of its largest bend, and both ends."""
@@ -407,7 +403,7 @@ class Chain:
         for sign, first, points in self.bounded:
             np.add.at(force, points, sign * self.z[first : first + len(points)])
         rise = -np.diff(x) * np.cumsum(omega)[:-1]
-        half = 0.5 * self.z[-1] if self.border is not None else 0.0
+        half = 0.5 * self.z[-1] if self.variation else 0.0
         out = []
         for sign in problem.signs:
             up = half - sign * (np.cumsum(force)[:-1] + np.append(0.0, np.cumsum(rise)[:-1]))
