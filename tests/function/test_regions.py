@@ -34,8 +34,7 @@ def test_tables():
     pd = pytest.importorskip("pandas")
     f = abs(PLDC.affine([1.0, 0.0]))
     found = f.regions([[-2.0, 0.0], [-1.0, 5.0], [3.0, 1.0]])
-    frame = found.to_frame(["a", "b"])
-    assert isinstance(frame, pd.DataFrame)
+    frame = pd.DataFrame(found.columns(["a", "b"]))
     assert frame["slope of a"].tolist() == [-1.0, 1.0] and frame["rows"].tolist() == [2, 1]
     assert "region" in str(found) and "x1" in str(found)
     assert "… and 1 more regions with 1 rows" in found.to_text(most=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -38,15 +37,12 @@ class Regions:
     def __len__(self) -> int:
         return len(self.count)
 
-    def to_frame(self, feature_names: Sequence[str] | None = None) -> Any:
-        """Return a pandas DataFrame, one row a region: rows, share, intercept, and the slope of every feature."""
-        import pandas as pd
-
+    def columns(self, feature_names: Sequence[str] | None = None) -> dict[str, Array]:
+        """Return the table by columns, one row a region, as ``pandas.DataFrame`` and ``polars.DataFrame`` take it."""
         names = self._names(feature_names)
-        columns: dict[str, Any] = {"rows": self.count, "share": self.count / self.count.sum()}
-        columns["intercept"] = self.intercept
-        columns |= {f"slope of {name}": column for name, column in zip(names, self.slope.T, strict=True)}
-        return pd.DataFrame(columns)
+        fixed: dict[str, Array] = {"rows": self.count, "share": self.count / self.count.sum()}
+        slopes = {f"slope of {name}": column for name, column in zip(names, self.slope.T, strict=True)}
+        return fixed | {"intercept": self.intercept} | slopes
 
     def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10) -> str:
         """Return the fullest regions as a table of plain text."""

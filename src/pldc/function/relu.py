@@ -102,7 +102,7 @@ def from_relu(layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int = 
 
 @dataclass
 class _Node:
-    """An affine function (slope, offset), and convex functions with coefficients, by what they are up to an affine one."""
+    """An affine function (slope, offset), and convex ones with coefficients, by what they are up to an affine one."""
 
     affine: Array
     convex: dict[bytes, tuple[float, MaxAffine]] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class _Node:
                     if count > most_pieces:
                         raise ValueError(
                             f"In layer {depth} a part would have {count} pieces, more than most_pieces={most_pieces}. "
-                            "So long a PLDC is no simpler than the network: raise most_pieces, or convert a smaller one."
+                            "So long a PLDC is no simpler than the network: raise most_pieces, or convert less."
                         )
                     part = prune_exact(algebra.add(part, algebra.scale(function, abs(coefficient))))
             out.append(part)

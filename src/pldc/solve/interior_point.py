@@ -325,7 +325,7 @@ def centred_loss(residuals: Residuals, r: Array, mu: float) -> tuple[Array, Arra
     w, loss = residuals.weight, residuals.loss
     low, high = np.zeros_like(w), np.ones_like(w)  # share of the box below ω
     width = w * (loss.up + loss.down)
-    for _ in range(60):
+    for _ in range(40):
         share = 0.5 * (low + high)
         omega = share * width - w * loss.down
         left = loss.softness * omega / w + mu / ((1 - share) * width) - mu / (share * width) < r

@@ -41,6 +41,7 @@ MOST_KNOTS = 20_000
 ITERATIONS = 60  # of the interior point, in one round
 TO_BOUNDARY = 0.99
 OWN_GAP = 1e-2  # of the interior point on the knots, as a share of the asked one
+EARLY = 3e-3  # the same, as a share of the gap so far: while knots are missing, more is not worth it
 AMPLE = 10.0  # how generous the start is
 STRAIGHT = 1e-5  # bends below this share of the largest may be left out
 
@@ -86,27 +87,34 @@ def _refine(run: Run, target: Problem) -> None:
     """Solve on knots, add those that are missing, and so on."""
     n = len(target.X)
     knots = np.unique(np.linspace(0, n - 1, min(n, FIRST_KNOTS)).astype(np.intp))
-    while run.status == "running":
-        chain = Chain(target, knots)
-        for _ in chain.steps(OWN_GAP * run.tol):
-            run.record()
-            if run.status != "running":
-                return
-        run.offer(chain.solution())
+    chain, least = Chain(target, knots), OWN_GAP * run.tol
+    accuracy = max(least, EARLY)
+    while _advance(run, chain, accuracy):
+        more = np.union1d(chain.knots, chain.missing())
+        if len(chain.knots) < len(more) <= MOST_KNOTS:
+            chain, accuracy = Chain(target, more), max(least, EARLY * run.best.gap)
+        elif accuracy > least:
+            accuracy = least  # no knot is missing: go on with these
+        else:
+            return
+    few = chain.bends(STRAIGHT)
+    if run.status == "optimal" and len(few) < len(chain.knots):
+        lean = Chain(target, few)
+        for _ in lean.steps(least):
+            pass
+        run.prefer(lean.solution())
+
+
+def _advance(run: Run, chain: Chain, accuracy: float) -> bool:
+    """Step to the wanted accuracy on these knots, and certify; False when that ends the solve."""
+    run.latest = chain.solution
+    for _ in chain.steps(accuracy):
         run.record()
-        if run.status == "optimal":
-            few = chain.bends(STRAIGHT)
-            if len(few) < len(knots):
-                lean = Chain(target, few)
-                for _ in lean.steps(OWN_GAP * run.tol):
-                    pass
-                run.prefer(lean.solution())
-            return
-        missing = chain.missing()
-        more = np.union1d(knots, missing)
-        if len(more) == len(knots) or len(more) > MOST_KNOTS:
-            return
-        knots = more
+        if run.status != "running":
+            return False
+    run.offer(chain.solution())
+    run.record()
+    return run.status == "running"
 
 
 class Direction(NamedTuple):
@@ -390,8 +398,8 @@ class Chain:
             slopes.append(everywhere[:, None])
         return Solution(np.array(values), np.array(slopes), np.array([c]), multipliers=self._flows())
 
-    def _pressure(self) -> list[tuple[float, Array, Array]]:
-        """For each part its sign, and the multipliers of slope ≤ rise and rise ≤ next slope between neighbours."""
+    def _pressure(self) -> list[tuple[Array, Array]]:
+        """For each part the multipliers of slope ≤ rise and rise ≤ next slope between neighbours."""
         problem = self.problem
         x = problem.X[:, 0]
         omega = self.residuals.adjoint(self.omega)
@@ -407,28 +415,30 @@ class Chain:
         out = []
         for sign in problem.signs:
             up = half - sign * (np.cumsum(force)[:-1] + np.append(0.0, np.cumsum(rise)[:-1]))
-            out.append((float(sign), up, up - sign * rise))
+            out.append((up, up - sign * rise))
         return out
 
     def _flows(self) -> list[csr_array]:
-        """The multipliers as flows between neighbours."""
+        """The multipliers as flows between neighbours; where knots are missing, all raised until none is negative."""
         n, gap = len(self.problem.X), np.diff(self.problem.X[:, 0])
+        pressure = self._pressure()
+        raised = max(0.0, -min(float(min(up.min(), down.min())) for up, down in pressure))
         left, right = np.arange(n - 1), np.arange(1, n)
         return [
             csr_array(
                 (
-                    np.concatenate([np.maximum(up, 0.0) / gap, np.maximum(down, 0.0) / gap]),
+                    np.concatenate([(up + raised) / gap, (down + raised) / gap]),
                     (np.concatenate([left, right]), np.concatenate([right, left])),
                 ),
                 shape=(n, n),
             )
-            for _, up, down in self._pressure()
+            for up, down in pressure
         ]
 
     def missing(self) -> IntArray:
         """Points where a multiplier is negative: the worst between any two knots."""
         depth = np.zeros(len(self.problem.X))
-        for _, up, down in self._pressure():
+        for up, down in self._pressure():
             depth[:-1] = np.minimum(depth[:-1], up)
             depth[1:] = np.minimum(depth[1:], down)
         depth[self.knots] = 0.0
