@@ -33,6 +33,8 @@ bench: $(VENV)/stamp-bench
 	$(BIN)/python -m benchmarks.exact_against_clarabel
 	$(BIN)/python -m benchmarks.hard_cases
 	$(BIN)/python -m benchmarks.engines $(if $(AUTHORS),--authors $(AUTHORS))
+	$(BIN)/python -m benchmarks.line
+	$(BIN)/python -m benchmarks.throughput
 	$(BIN)/python -m benchmarks.report
 
 clean:

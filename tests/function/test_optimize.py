@@ -52,6 +52,17 @@ def test_global_minimum_equals_that_of_a_mixed_integer_program(seed):
         assert (A @ found.x <= b + 1e-9).all()
 
 
+def test_two_hundred_pieces_in_ten_dimensions_take_few_programs():
+    rng = np.random.default_rng(0)
+    f, box = random_pldc(rng, 200, 200, 10), [(-1, 1)] * 10
+    found = f.minimize(box)
+    assert found.n_programs < 100
+    every = min(
+        PLDC(f.plus, MaxAffine(f.minus.slopes[[j]], f.minus.offsets[[j]])).minimize(box).fun for j in range(200)
+    )
+    assert found.fun <= every + 1e-9
+
+
 def test_maximum_is_the_minimum_of_the_opposite():
     rng = np.random.default_rng(5)
     f = random_pldc(rng, 6, 7, 3)

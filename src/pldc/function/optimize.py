@@ -1,13 +1,14 @@
 """Exact questions about a PLDC function over a polytope: its minimum, range, slopes and signs of slopes.
 
-The minimum is found by one small linear program for each piece of the minus part (φ₂ is the largest of its pieces, so
-−φ₂ is the smallest of their opposites, and the two minima can be exchanged):
+The minimum is found by at most one small linear program for each piece of the minus part (φ₂ is the largest of its
+pieces, so −φ₂ is the smallest of their opposites, and the two minima can be exchanged):
 
     min_{x ∈ Q} φ₁(x) − φ₂(x) = min_j min_{x ∈ Q, t} { t − ⟨b_j, x⟩ − β_j : t ≥ ⟨a_i, x⟩ + α_i for all i }.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -96,39 +97,60 @@ def polytope(
     return Polytope(box, *rows)
 
 
-def minimum(plus: MaxAffine, minus: MaxAffine, over: Polytope, threads: int = 1) -> Optimum:
-    """Minimise plus − minus over the polytope, exactly."""
-    d, k = plus.n_features, plus.n_pieces
-    A_ub = np.vstack(
-        [np.column_stack([plus.slopes, -np.ones(k)]), np.column_stack([over.A_ub, np.zeros(len(over.b_ub))])]
-    )
+def minimum(plus: MaxAffine, minus: MaxAffine, over: Polytope, threads: int | None = None) -> Optimum:
+    """Minimise plus − minus over the polytope, exactly.
+
+    A program that is solved bounds all others from below: its multipliers give an affine function under `plus`, whose
+    minimum over the box, less any piece, is at hand. Programs whose bound is no better than the best value need not run.
+    """
+    d, k, n = plus.n_features, plus.n_pieces, minus.n_pieces
+    threads = threads or os.cpu_count() or 1
+    rows = np.vstack([plus.slopes, over.A_ub])
+    A_ub = np.column_stack([rows, np.append(-np.ones(k), np.zeros(len(over.b_ub)))])
     b_ub = np.concatenate([-plus.offsets, over.b_ub])
-    A_eq = np.column_stack([over.A_eq, np.zeros(len(over.b_eq))]) if len(over.b_eq) else None
+    A_eq = np.column_stack([over.A_eq, np.zeros(len(over.b_eq))])
     bounds = np.vstack([over.bounds, [-np.inf, np.inf]])
 
-    def program(j: int) -> tuple[int, Array | None]:
+    def program(j: int) -> Any:
         cost = np.append(-minus.slopes[j], 1.0)
-        b_eq = over.b_eq if A_eq is not None else None
-        found = linprog(cost, A_ub=A_ub, b_ub=b_ub, A_eq=A_eq, b_eq=b_eq, bounds=bounds)
-        if found.status not in (OPTIMAL, INFEASIBLE, UNBOUNDED):
-            raise RuntimeError(f"The linear program of piece {j} of the minus part failed: {found.message}")
-        return found.status, None if found.x is None else found.x[:d]
+        for presolve in (True, False):
+            found = linprog(
+                cost, A_ub=A_ub, b_ub=b_ub, A_eq=A_eq, b_eq=over.b_eq, bounds=bounds, options={"presolve": presolve}
+            )
+            if found.status in (OPTIMAL, INFEASIBLE, UNBOUNDED):
+                return found
+        raise RuntimeError(f"The linear program of piece {j} of the minus part failed: {found.message}")
 
-    status, first = program(0)
-    if status == INFEASIBLE:
-        return Optimum(None, np.inf, None, "infeasible", 1)
-    if threads > 1 and minus.n_pieces > 2:
-        with ThreadPoolExecutor(threads) as pool:
-            found = [(status, first), *pool.map(program, range(1, minus.n_pieces))]
-    else:
-        found = [(status, first), *map(program, range(1, minus.n_pieces))]
-    if any(status == UNBOUNDED for status, _ in found):
-        return Optimum(None, -np.inf, None, "unbounded", len(found))
-    points = np.array([x for _, x in found])
-    values = plus(points) - minus(points)
-    best = points[[int(values.argmin())]]
-    pieces = int(plus.active(best)[0]), int(minus.active(best)[0])
-    return Optimum(best[0], float(values.min()), pieces, "optimal", len(found))
+    def bound(found: Any) -> Array:
+        """Lower bounds of all programs, by the multipliers of one."""
+        weight = np.maximum(-found.ineqlin.marginals, 0.0)
+        weight[:k] /= weight[:k].sum()
+        slope = weight @ rows - found.eqlin.marginals @ over.A_eq - minus.slopes
+        offset = -weight @ b_ub + found.eqlin.marginals @ over.b_eq - minus.offsets
+        with np.errstate(invalid="ignore"):
+            corners = np.where(slope == 0, 0.0, slope * np.where(slope > 0, over.bounds[:, 0], over.bounds[:, 1]))
+        return np.asarray(corners.sum(axis=1) + offset)
+
+    lower, waiting, solved = np.full(n, -np.inf), np.ones(n, dtype=bool), 0
+    best, value = np.zeros(d), np.inf
+    with ThreadPoolExecutor(threads) as pool:
+        while (waiting & (lower < value)).any():
+            open_ = np.flatnonzero(waiting & (lower < value))
+            batch = open_[np.argsort(lower[open_], kind="stable")[: threads if solved else 1]]
+            waiting[batch] = False
+            solved += len(batch)
+            for found in pool.map(program, batch.tolist()):
+                if found.status == INFEASIBLE:
+                    return Optimum(None, np.inf, None, "infeasible", solved)
+                if found.status == UNBOUNDED:
+                    return Optimum(None, -np.inf, None, "unbounded", solved)
+                x = found.x[:d]
+                here = float((plus(x[None]) - minus(x[None]))[0])
+                if here < value:
+                    best, value = x, here
+                lower = np.fmax(lower, bound(found))
+    pieces = int(plus.active(best[None])[0]), int(minus.active(best[None])[0])
+    return Optimum(best, value, pieces, "optimal", solved)
 
 
 def opposite(found: Optimum) -> Optimum:

@@ -171,9 +171,9 @@ class PLDC:
         b_ub: ArrayLike | None = None,
         A_eq: ArrayLike | None = None,
         b_eq: ArrayLike | None = None,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
     ) -> Optimum:
-        """Find the global minimum over a polytope: exact, by one linear program for each piece of `minus`.
+        """Find the global minimum over a polytope: exact, by at most one linear program for each piece of `minus`.
 
         Parameters
         ----------
@@ -181,8 +181,8 @@ class PLDC:
             None, for a side, where there is none; by default there are none at all.
         A_ub, b_ub, A_eq, b_eq : arrays, optional
             ``A_ub @ x ≤ b_ub`` and ``A_eq @ x = b_eq``, as for SciPy's `linprog`.
-        n_jobs : int, default=1
-            Threads.
+        n_jobs : int, optional
+            Threads; by default one for each core.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class PLDC:
         b_ub: ArrayLike | None = None,
         A_eq: ArrayLike | None = None,
         b_eq: ArrayLike | None = None,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
     ) -> Optimum:
         """Find the global maximum over a polytope; see :meth:`minimize`. One program for each piece of `plus`."""
         return opposite((-self).minimize(bounds, A_ub, b_ub, A_eq, b_eq, n_jobs))

@@ -105,7 +105,7 @@ class PLDCSum:
         b_ub: ArrayLike | None = None,
         A_eq: ArrayLike | None = None,
         b_eq: ArrayLike | None = None,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
     ) -> Optimum:
         """Find the global minimum over a polytope, after writing the sum out; see :meth:`PLDC.minimize`.
 
@@ -120,7 +120,7 @@ class PLDCSum:
         b_ub: ArrayLike | None = None,
         A_eq: ArrayLike | None = None,
         b_eq: ArrayLike | None = None,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
     ) -> Optimum:
         """Find the global maximum over a polytope; see :meth:`minimize`."""
         return self.expand().maximize(bounds, A_ub, b_ub, A_eq, b_eq, n_jobs)

@@ -183,7 +183,7 @@ class WarpedPLDC:
         cells = [cell(x, knots) for x, knots in zip(points.T, self.warp.knots, strict=True)]
         return np.column_stack([self.function._region_keys(self.warp(points)), *cells])
 
-    def minimize(self, bounds: Any, n_jobs: int = 1) -> Optimum:
+    def minimize(self, bounds: Any, n_jobs: int | None = None) -> Optimum:
         """Find the global minimum over a box, which the warp maps to a box; exact. See :meth:`PLDC.minimize`."""
         box = polytope(self.n_features, bounds).bounds
         found = self.function.minimize(self.warp.image(box), n_jobs=n_jobs)
@@ -192,7 +192,7 @@ class WarpedPLDC:
         x = np.clip(self.warp.inverse()(found.x[None])[0], box[:, 0], box[:, 1])
         return replace(found, x=x)
 
-    def maximize(self, bounds: Any, n_jobs: int = 1) -> Optimum:
+    def maximize(self, bounds: Any, n_jobs: int | None = None) -> Optimum:
         """Find the global maximum over a box; see :meth:`minimize`."""
         return opposite((-self).minimize(bounds, n_jobs))
 
