@@ -101,7 +101,7 @@ def minimum(plus: MaxAffine, minus: MaxAffine, over: Polytope, threads: int | No
     """Minimise plus − minus over the polytope, exactly.
 
     A program that is solved bounds all others from below: its multipliers give an affine function under `plus`, whose
-    minimum over the box, less any piece, is at hand. Programs whose bound is no better than the best value need not run.
+    minimum over the box, less any piece, is at hand. A program with a bound no better than the best value is left out.
     """
     d, k, n = plus.n_features, plus.n_pieces, minus.n_pieces
     threads = threads or os.cpu_count() or 1
