@@ -39,6 +39,9 @@ def test_public_names():
         "PLDCSum",
         "Warp",
         "WarpedPLDC",
+        "can_interpolate",
+        "from_dict",
+        "interpolate",
     ]
     assert sorted(pldc.__all__) == names
     assert all(hasattr(pldc, name) for name in pldc.__all__)

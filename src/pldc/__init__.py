@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pldc.function import PLDC, ClassExplanation, Explanation, MaxAffine, PLDCSum, Warp, WarpedPLDC
+from pldc.function import PLDC, ClassExplanation, Explanation, MaxAffine, PLDCSum, Warp, WarpedPLDC, from_dict
 from pldc.function.interpolate import can_interpolate
 from pldc.problem import Certificate
 from pldc.solve.interpolation import interpolate
@@ -23,6 +23,7 @@ __all__ = [
     "Warp",
     "WarpedPLDC",
     "can_interpolate",
+    "from_dict",
     "interpolate",
 ]
 ESTIMATORS = ("DCClassifier", "DCRegressor")

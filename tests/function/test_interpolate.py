@@ -89,3 +89,25 @@ def test_minimal_reaches_the_smallest_seminorm(seed, penalty):
     assert found.upper == pytest.approx(best, rel=2e-3)
     assert found.upper >= best * (1 - 1e-6)
     assert found.upper < quadratic(X, y).seminorm_bound(penalty)
+
+
+def test_close_points_keep_the_tolerance_or_warn():
+    rng = np.random.default_rng(0)
+    X, y = np.sort(rng.uniform(0, 1, 100))[:, None], rng.standard_normal(100)
+    found = minimal_interpolant(X, y)
+    assert found.upper - found.lower <= 1e-4 * found.upper
+    np.testing.assert_allclose(found.function(X), y, atol=1e-6)
+
+
+def test_rounding_is_said():
+    X = 1e9 + np.random.default_rng(0).uniform(0, 1, (50, 1))
+    with pytest.warns(RuntimeWarning, match="shift X"):
+        interpolate(X, np.sin(X[:, 0]))
+    with pytest.warns(RuntimeWarning, match="nearly coincide"):
+        interpolate([[0.0], [1e-9], [1.0]], [0.0, 1.0, 2.0])
+    with pytest.raises(ValueError, match="tol must be"):
+        interpolate([[0.0]], [0.0], tol=-1)
+    with pytest.raises(ValueError, match="penalty"):
+        interpolate([[0.0]], [0.0], penalty="foo")
+    with pytest.raises(ValueError, match="so close"):
+        interpolate([[0.0], [1e-170]], [0.0, 1.0])

@@ -94,6 +94,9 @@ def test_unbounded_infeasible_and_equalities():
     ("settings", "message"),
     [
         ({"bounds": [(0, 1)] * 3}, "2 pairs"),
+        ({"bounds": [(0, 1)]}, "2 pairs"),
+        ({"bounds": [(0, 1, 2)] * 2}, "2 pairs"),
+        ({"A_ub": [[np.nan, 1.0]], "b_ub": [1.0]}, "NaN"),
         ({"bounds": [(1, 0)] * 2}, "low ≤ high"),
         ({"A_ub": [[1.0, 1.0]]}, "together"),
         ({"A_eq": [[1.0]], "b_eq": [1.0]}, "shape"),
@@ -132,8 +135,9 @@ def test_lipschitz_and_monotone_agree_with_dense_sampling(seed):
         assert f.is_monotone(feature, box) == (slopes[:, feature] >= 0).all()
         assert f.is_monotone(feature, box, increasing=False) == (slopes[:, feature] <= 0).all()
     assert (f + 100.0 * PLDC.affine(np.ones(d))).is_monotone(0)
-    with pytest.raises(ValueError, match="feature"):
-        f.is_monotone(7)
+    for feature in (7, -1, "d", 1.0):
+        with pytest.raises(ValueError, match="feature must be its number"):
+            f.is_monotone(feature)
     with pytest.raises(ValueError, match="order"):
         f.lipschitz(3)
 
@@ -160,9 +164,65 @@ def test_warped_functions_are_optimised_over_boxes():
     assert f.is_monotone(0, box) == (slopes[:, 0] >= 0).all()
 
 
+def test_what_warped_functions_cannot_do_names_the_remedy():
+    f = WarpedPLDC(PLDC.affine([1.0]), Warp([[0.0, 1.0]], [[0.0, 2.0]]))
+    assert f.maximize().status == "unbounded"
+    for ask in (f.lipschitz, f.to_relu, PLDCSum((f, f)).maximize):
+        with pytest.raises(TypeError, match="geometry='axes'"):
+            ask()
+
+
 def test_sums_are_written_out():
     rng = np.random.default_rng(4)
     terms = (random_pldc(rng, 3, 3, 2), random_pldc(rng, 2, 4, 2))
     total, box = PLDCSum(terms), [(-1, 1)] * 2
     assert total.minimize(box).fun == pytest.approx((terms[0] + terms[1]).minimize(box).fun)
     assert total.maximize(box).fun == pytest.approx((terms[0] + terms[1]).maximize(box).fun)
+    assert total.bounds_on(box) == pytest.approx((terms[0] + terms[1]).bounds_on(box))
+    assert total.lipschitz(box=box) == pytest.approx((terms[0] + terms[1]).lipschitz(box=box))
+    assert total.is_monotone(0, box) == (terms[0] + terms[1]).is_monotone(0, box)
+    assert len(total.to_relu()) == len((terms[0] + terms[1]).to_relu())
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 1e9])
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_answers_do_not_depend_on_units(size, unit):
+    rng = np.random.default_rng(8)
+    f, box = random_pldc(rng, 6, 6, 2), np.array([[-2.0, 1.0], [-1.0, 3.0]])
+    A, b = np.array([[1.0, 2.0]]), np.array([1.5])
+    g = size * f.compose(np.eye(2) / unit)
+    for one, other in (
+        (f.minimize(box, A, b), g.minimize(unit * box, A, unit * b)),
+        (f.maximize(box, A_eq=A, b_eq=b), g.maximize(unit * box, A_eq=A / unit, b_eq=b)),
+    ):
+        assert other.fun == pytest.approx(size * one.fun, rel=1e-7)
+    assert g.lipschitz(box=unit * box) == pytest.approx(size / unit * f.lipschitz(box=box))
+    assert g.lipschitz() == pytest.approx(size / unit * f.lipschitz())
+    assert g.is_monotone(0, unit * box) == f.is_monotone(0, box)
+
+
+def test_fixed_features_are_no_obstacle():
+    f = PLDC(MaxAffine([[1.0, 0.0], [10.0, 0.0], [-1.0, 3.0]], [0.0, -100.0, 0.0]), MaxAffine.zero(2))
+    fixed = [(-1, 1), (0.0, 0.0)]
+    assert f.lipschitz(box=fixed) == pytest.approx(1.0)
+    assert not f.is_monotone(0, fixed) and f.is_monotone(0, [(0.5, 1), (0.0, 0.0)]) and f.is_monotone(1, fixed)
+    assert f.lipschitz(box=[(1, 1), (2, 2)]) == 0.0
+    assert f.minimize(fixed).fun == pytest.approx(0.0)
+
+
+def test_small_regions_far_from_the_origin_count():
+    h = PLDC(MaxAffine([[0.0], [5.0]], [0.0, 0.0]), MaxAffine([[0.0], [4.0]], [0.0, -4.0]))  # slopes 0, 5, 1
+    far = h.compose([[1.0]], [-1.7e9])
+    for box in (None, [(0, 3.4e9)], [(1.7e9 - 5, 1.7e9 + 5)]):
+        assert far.lipschitz(box=box) == pytest.approx(5.0)
+        assert far.is_monotone(0, box)
+        assert not (-far + 2.0 * PLDC.affine([1.0])).is_monotone(0, box)
+
+
+def test_threads_and_bounds_are_checked():
+    f = PLDC.affine([1.0])
+    assert f.minimize([(0, 1)], n_jobs=-1).fun == 0.0
+    with pytest.raises(ValueError, match="n_jobs"):
+        f.minimize([(0, 1)], n_jobs=0)
+    with pytest.raises(ValueError, match="1 pairs"):
+        f.minimize((0, 1))

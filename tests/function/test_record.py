@@ -14,7 +14,9 @@ from pldc.function.record import from_dict
 @pytest.mark.parametrize("f", functions())
 def test_round_trip_through_json_text_is_exact(f):
     f = f if isinstance(f, PLDCSum) else f / 3.0
-    back = type(f).from_dict(json.loads(json.dumps(f.to_dict())))
+    text = json.dumps(f.to_dict())
+    back = from_dict(json.loads(text))
+    assert type(f).from_dict(json.loads(text)).to_dict() == back.to_dict()
     X = np.random.default_rng(0).standard_normal((50, 2))
     assert type(back) is type(f)
     assert back(X).tobytes() == f(X).tobytes()
@@ -57,7 +59,11 @@ def changed(path, value):
         (changed(["terms", 0, "plus", "offsets"], [1.0]), r"terms\[0\].*6 slopes but 1 offsets"),
         (changed(["terms", 0, "minus", "offsets"], [float("nan")] * 5), "NaN"),
         (changed(["terms", 1, "warp", "knots"], [[0.0, 0.0, 1.0]] * 2), "increasing"),
-        (changed(["terms", 1, "function", "type"], "PLDCSum"), "terms"),
+        (changed(["terms", 1, "function", "type"], "PLDCSum"), "must be of type 'PLDC'"),
+        (changed(["terms", 0, "type"], []), "must be one of"),
+        (changed(["terms", 0, "type"], "PLDCSum"), "sum of sums"),
+        (changed(["terms", 0, "plus", "slopes"], [[]]), "empty"),
+        (changed(["pldc"], True), "version"),
     ],
 )
 def test_malformed_dictionaries_are_refused_with_the_place(record, message):

@@ -84,3 +84,21 @@ def test_too_many_pieces_are_refused():
 def test_malformed_networks_are_refused(layers, message):
     with pytest.raises(ValueError, match=message):
         PLDC.from_relu(layers)
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        [([[1.0], [1.0004]], [-1e6, -1e6]), ([[1.0, -1.0]], [0.0])],
+        [([[1.0], [2.0]], [-1e10, -1e10]), ([[1.0, 1.0]], [0.0])],
+        [([[1e6, 1.0], [1e6, 1.0004]], [0.0, 0.0]), ([[1.0, -1.0]], [0.0])],
+    ],
+)
+def test_nodes_that_are_nearly_alike_are_not_confused(layers):
+    layers = [(np.array(w), np.array(b)) for w, b in layers]
+    scale = np.abs(layers[0][1]).max()
+    X = np.random.default_rng(0).uniform(-3, 3, size=(200, layers[0][0].shape[1])) * max(scale, 1.0)
+    values = run(layers, X)
+    np.testing.assert_allclose(
+        PLDC.from_relu(layers)(X), values, atol=1e-9 * np.abs(X).max() * np.abs(layers[0][0]).max()
+    )

@@ -9,6 +9,7 @@ from tests.problems import build
 
 from pldc import DCRegressor
 from pldc.problem import certify
+from pldc.problem.repair import convex_on_a_line
 from pldc.solve import ExactSolver, LineSolver, line
 
 LOSSES = ["squared", "absolute", "huber", "quantile"]
@@ -108,3 +109,19 @@ def test_two_points_constant_targets_and_interruption():
     problem = build(*wave(300), lam=1e-3)
     stopped = LineSolver(tol=1e-9).solve(problem, monitor=lambda row: row["iteration"] >= 3)
     assert stopped.status == "stopped" and len(stopped.history) == 4
+
+
+@pytest.mark.parametrize("kind", ["near-duplicates", "many scales"])
+def test_hard_spacing_is_left_to_the_accurate_engine(kind):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 1, 40)
+    x = np.concatenate([x, x + 1e-13]) if kind == "near-duplicates" else np.exp(rng.uniform(-30, 3, 150))
+    problem = build(x[:, None], np.sin(5 * np.minimum(x, 2)) + 0.1 * rng.standard_normal(len(x)), lam=1e-2)
+    solution = LineSolver(tol=1e-4).solve(problem)
+    assert solution.status == "optimal" and certify(problem, solution).gap <= 1.01e-4
+
+
+def test_points_that_lack_a_little_at_close_neighbours_are_not_taken_for_convex():
+    x, values, slopes = np.array([0.0, 1e-14, 1.0]), np.array([0.0, 0.0, 0.9]), np.array([1.0, 0.9, 1.0])
+    assert not convex_on_a_line(x, values, slopes)
+    assert convex_on_a_line(x, np.array([0.0, 0.0, 1.0]), np.array([-1.0, 0.5, 1.0]))

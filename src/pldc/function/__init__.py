@@ -3,6 +3,7 @@
 from pldc.function.explain import ClassExplanation, Explanation, explain, explain_classes
 from pldc.function.max_affine import MaxAffine
 from pldc.function.pldc import PLDC, LocalModel
+from pldc.function.record import from_dict, to_dict
 from pldc.function.total import AnyPLDC, PLDCSum
 from pldc.function.warp import Warp, WarpedPLDC
 
@@ -18,4 +19,6 @@ __all__ = [
     "WarpedPLDC",
     "explain",
     "explain_classes",
+    "from_dict",
+    "to_dict",
 ]

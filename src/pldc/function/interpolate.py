@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.spatial.distance import cdist
 from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.pldc import PLDC
 
+TOO_CLOSE = "Some points are so close that their distance is lost in rounding: merge or rescale them."
 BLOCK = 1 << 22  # squared distances that are held at once
 
 
@@ -94,7 +96,16 @@ def interpolate(X: ArrayLike, y: ArrayLike) -> PLDC:
     points, first = np.unique(points, axis=0, return_index=True)
     slopes, z, targets = witness.a[first], witness.z[first], targets[first]
     offsets = z - np.einsum("ij,ij->i", slopes, points)
-    return PLDC(MaxAffine(slopes, offsets + targets), MaxAffine(slopes, offsets))
+    f = PLDC(MaxAffine(slopes, offsets + targets), MaxAffine(slopes, offsets))
+    error = float(np.abs(f(points) - targets).max())
+    if error > 1e-6 * float(np.ptp(targets)):
+        warnings.warn(
+            f"Rounding leaves errors of up to {error:.2g} at the rows: shift X to the middle of its range, or merge "
+            "rows that nearly coincide.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return f
 
 
 def _checked(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
@@ -141,7 +152,9 @@ def _curvature(points: Array, targets: Array) -> float:
         rows = slice(start, start + step)
         squares = cdist(points[rows], points, "sqeuclidean")
         rise = np.abs(targets[rows, None] - targets)
+        if ((squares == 0) & (rise > 0)).any():
+            raise ValueError(TOO_CLOSE)
         largest = max(largest, float(np.divide(rise, squares, out=np.zeros_like(rise), where=squares > 0).max()))
     if not np.isfinite(largest):
-        raise ValueError("Some points are so close that their distance is lost in rounding: merge or rescale them.")
+        raise ValueError(TOO_CLOSE)
     return largest

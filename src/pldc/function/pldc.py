@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -146,7 +146,9 @@ class PLDC:
         return PLDC(prune_on(self.plus, points, allowed), prune_on(self.minus, points, allowed))
 
     def regions(self, X: ArrayLike) -> Regions:
-        """Group the rows of `X` by the affine function that rules there: how many rows each has, and its slopes.
+        """Group the rows of `X` by the pieces that rule there: how many rows each region has, and its slopes.
+
+        A fit has about a piece for every row; ``f.prune(X, tol=1e-2)`` first gives few regions that say the same.
 
         Examples
         --------
@@ -225,8 +227,8 @@ class PLDC:
             The whole space if it is not given.
         increasing : bool, default=True
         """
-        if not -self.n_features <= feature < self.n_features:
-            raise ValueError(f"feature must be between 0 and {self.n_features - 1}, got {feature}.")
+        if not isinstance(feature, Integral) or not 0 <= feature < self.n_features:
+            raise ValueError(f"feature must be its number, 0 to {self.n_features - 1}; got {feature!r}.")
         f = self if increasing else -self
         return never_falls(f.plus, f.minus, feature, polytope(self.n_features, box).bounds)
 
@@ -242,14 +244,22 @@ class PLDC:
         return steepest(self.plus, self.minus, float(order), polytope(self.n_features, box).bounds)
 
     def to_relu(self, compact: bool = False) -> list[tuple[Array, Array]]:
-        """Return layers (weight, bias) of a ReLU network that computes f; see :func:`pldc.function.relu.to_relu`."""
+        """Return layers (weight, bias) of a ReLU network that computes f.
+
+        A hidden layer maps h to ``max(weight @ h + bias, 0)``; the last one, of one row, has no maximum. See
+        :func:`pldc.function.relu.to_relu`.
+        """
         from pldc.function.relu import to_relu
 
         return to_relu(self, compact)
 
     @classmethod
     def from_relu(cls, layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int = 5000) -> PLDC:
-        """Return the function of a ReLU network of one output; see :func:`pldc.function.relu.from_relu`."""
+        """Return the function of a ReLU network of one output, given as layers (weight, bias).
+
+        Pieces are found one linear program at a time: meant for small networks, and functions pruned before `to_relu`.
+        See :func:`pldc.function.relu.from_relu`.
+        """
         from pldc.function.relu import from_relu
 
         return from_relu(layers, most_pieces)

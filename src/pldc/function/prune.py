@@ -48,7 +48,7 @@ def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
     if not tol >= 0:
         raise ValueError(f"tol must be ≥ 0, got {tol}.")
     f = drop_dominated(f)
-    while f.n_pieces > 1:
+    while f.n_pieces > 2:  # of two different slopes each rules somewhere
         kept, doubtful = _needed(f, tol)
         again = _take(f, np.sort(np.array(kept + doubtful)))
         # Pieces far below all others set the scale by which heights are judged. They are gone now: judge again those

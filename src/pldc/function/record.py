@@ -28,7 +28,7 @@ def from_dict(record: dict[str, Any]) -> AnyPLDC:
     if not isinstance(record, dict):
         raise ValueError(f"Expected a dictionary made by to_dict, got {type(record).__name__}.")
     version = record.get("pldc")
-    if version != VERSION:
+    if isinstance(version, bool) or version != VERSION:
         raise ValueError(f"Expected the entry 'pldc': {VERSION}, the version of the format; got {version!r}.")
     return _read(record, "function")
 
@@ -55,7 +55,7 @@ def _read(record: Any, place: str) -> Any:
         "PLDCSum": _read_sum,
     }
     kind = _entry(record, "type", place)
-    if kind not in readers:
+    if not isinstance(kind, str) or kind not in readers:
         raise ValueError(f"{place}: 'type' must be one of {sorted(readers)}, got {kind!r}.")
     try:
         return readers[kind](record, place)
@@ -74,9 +74,10 @@ def _read_pldc(record: Any, place: str) -> PLDC:
 
 
 def _read_warped(record: Any, place: str) -> WarpedPLDC:
-    inner, where = _read(_entry(record, "function", place), f"{place}.function"), f"{place}.warp"
-    if not isinstance(inner, PLDC):
+    inside, where = _entry(record, "function", place), f"{place}.warp"
+    if _entry(inside, "type", f"{place}.function") != "PLDC":
         raise ValueError(f"{place}.function must be of type 'PLDC'.")
+    inner = _read_pldc(inside, f"{place}.function")
     warp = _entry(record, "warp", place)
     lists = []
     for name in ("knots", "images"):
@@ -91,6 +92,8 @@ def _read_sum(record: Any, place: str) -> PLDCSum:
     terms = _entry(record, "terms", place)
     if not isinstance(terms, list):
         raise ValueError(f"{place}.terms must be a list.")
+    if any(isinstance(term, dict) and term.get("type") == "PLDCSum" for term in terms):
+        raise ValueError(f"{place}.terms: a sum of sums is not a PLDCSum.")
     return PLDCSum(tuple(_read(term, f"{place}.terms[{k}]") for k, term in enumerate(terms)))
 
 
@@ -110,6 +113,8 @@ def _numbers(values: Any, ndim: int, place: str) -> np.ndarray:
         array = np.array(None)
     if not isinstance(values, list) or array.ndim != ndim or array.dtype.kind not in "iuf":
         raise ValueError(f"{place} must be a {'list' if ndim == 1 else 'list of equally long lists'} of numbers.")
+    if 0 in array.shape:
+        raise ValueError(f"{place} is empty.")
     if not np.isfinite(array).all():
         raise ValueError(f"{place} contains NaN or infinity.")
     return array.astype(np.float64)

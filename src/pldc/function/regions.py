@@ -63,6 +63,8 @@ class Regions:
         names = [f"x{k}" for k in range(d)] if feature_names is None else [str(name) for name in feature_names]
         if len(names) != d:
             raise ValueError(f"{len(names)} feature names for {d} features.")
+        if len(set(names)) < d:
+            raise ValueError(f"Feature names must differ, got {names}.")
         return names
 
     def __str__(self) -> str:
@@ -73,6 +75,8 @@ def group(points: Array, keys: Array, slope: Array, intercept: Array) -> Regions
     """Group rows by equal keys; slope and intercept are those at the rows, equal within a group up to rounding."""
     if len(points) == 0:
         raise ValueError("regions(X) needs at least one row.")
+    if not np.isfinite(points).all():
+        raise ValueError("X must be finite; it contains NaN or infinity.")
     _, first, inverse, count = np.unique(keys, axis=0, return_index=True, return_inverse=True, return_counts=True)
     order = np.lexsort((first, -count))
     rank = np.empty(len(order), dtype=np.intp)

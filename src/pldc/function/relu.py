@@ -111,6 +111,8 @@ class _Node:
         """Add weight × other; what cancels is dropped."""
         self.affine = self.affine + weight * other.affine
         for key, (coefficient, function) in other.convex.items():
+            while key in self.convex and not _alike(self.convex[key][1], function):
+                key += b"+"
             before, mine = self.convex.get(key, (0.0, function))
             total = before + weight * coefficient
             self.affine = self.affine + weight * coefficient * (_first(function) - _first(mine))
@@ -163,13 +165,22 @@ def _convex(f: MaxAffine) -> _Node:
     pieces = np.column_stack([f.slopes, f.offsets])
     if len(pieces) == 1:
         return _Node(pieces[0])
-    size = max(float(np.ptp(pieces, axis=0).max()), np.finfo(float).tiny)
+    size = np.maximum(np.ptp(pieces, axis=0), np.finfo(float).tiny)
     rounded = np.round((pieces - pieces.mean(axis=0)) / size, 9) + 0.0
     order = np.lexsort(rounded.T[::-1])
     pieces = pieces[order]
     relative = np.round((pieces - pieces[0]) / size, 9) + 0.0
     key = np.append(relative.ravel(), np.round(np.log(size), 9)).tobytes()
     return _Node(np.zeros(pieces.shape[1]), {key: (1.0, MaxAffine(pieces[:, :-1], pieces[:, -1]))})
+
+
+def _alike(f: MaxAffine, g: MaxAffine) -> bool:
+    """Whether f and g, pieces in order, are the same up to an affine function and rounding."""
+    if f.n_pieces != g.n_pieces:
+        return False
+    a, b = (np.column_stack([h.slopes, h.offsets]) for h in (f, g))
+    size = 1e-12 * (np.abs(a).max(axis=0) + np.abs(b).max(axis=0))
+    return bool((np.abs((a - a[0]) - (b - b[0])) <= size).all())
 
 
 def _first(f: MaxAffine) -> Array:

@@ -15,7 +15,7 @@ from pldc.function.optimize import Optimum
 from pldc.function.pldc import PLDC, LocalModel, of_type
 from pldc.function.regions import Regions, group
 from pldc.function.seminorm import Norm
-from pldc.function.warp import WarpedPLDC
+from pldc.function.warp import REMEDY, WarpedPLDC
 
 MOST_PIECES = 100_000
 
@@ -92,7 +92,7 @@ class PLDCSum:
         return PLDCSum(tuple(term.prune(X, tol) for term in self.terms))
 
     def regions(self, X: ArrayLike) -> Regions:
-        """Group the rows of `X` by the affine function that rules there; see :meth:`PLDC.regions`."""
+        """Group the rows of `X` by the pieces of all terms that rule there; see :meth:`PLDC.regions`."""
         points = as_points(X, self.n_features)
         local = self.local(points)
         keys = np.hstack([term._region_keys(points) for term in self.terms])
@@ -125,6 +125,22 @@ class PLDCSum:
         """Find the global maximum over a polytope; see :meth:`minimize`."""
         return self.expand().maximize(bounds, A_ub, b_ub, A_eq, b_eq, n_jobs)
 
+    def bounds_on(self, box: Any) -> tuple[float, float]:
+        """Return the exact range over a box, after writing the sum out; see :meth:`PLDC.bounds_on`."""
+        return self.expand().bounds_on(box)
+
+    def is_monotone(self, feature: int, box: Any = None, increasing: bool = True) -> bool:
+        """Say whether the sum is monotone, after writing it out; see :meth:`PLDC.is_monotone`."""
+        return self.expand().is_monotone(feature, box, increasing)
+
+    def lipschitz(self, order: float = 2, box: Any = None) -> float:
+        """Return the Lipschitz constant, after writing the sum out; see :meth:`PLDC.lipschitz`."""
+        return self.expand().lipschitz(order, box)
+
+    def to_relu(self, compact: bool = False) -> list[tuple[Array, Array]]:
+        """Return a ReLU network, after writing the sum out; see :meth:`PLDC.to_relu`."""
+        return self.expand().to_relu(compact)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the function as a dictionary of numbers and lists, for JSON; exact to the last bit."""
         from pldc.function.record import to_dict
@@ -150,7 +166,7 @@ class PLDCSum:
         """Write the sum out as one PLDC. The pieces of the terms multiply: prune first."""
         terms = [term for term in self.terms if isinstance(term, PLDC)]
         if len(terms) < len(self.terms):
-            raise TypeError("A function of warped features has no short list of pieces in the features themselves.")
+            raise TypeError(f"A function of warped features has no short list of pieces: {REMEDY}, or ask its terms.")
         counts = np.prod([np.array(term.n_pieces, dtype=float) for term in terms], axis=0)
         if counts.max() > MOST_PIECES:
             raise ValueError(

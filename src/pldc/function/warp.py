@@ -21,6 +21,8 @@ from pldc.function.pldc import PLDC, LocalModel, of_type
 from pldc.function.regions import Regions, group
 from pldc.function.seminorm import Norm
 
+REMEDY = "fit with geometry='axes' or 'directions'"
+
 
 @dataclass(frozen=True)
 class Warp:
@@ -174,7 +176,7 @@ class WarpedPLDC:
         return float(((P + M) * steepest + np.maximum(P, M) * variation).sum())
 
     def regions(self, X: ArrayLike) -> Regions:
-        """Group the rows of `X` by the affine function that rules there; see :meth:`PLDC.regions`."""
+        """Group the rows of `X` by the pieces, and cells between knots, that rule there; see :meth:`PLDC.regions`."""
         points = as_points(X, self.n_features)
         local = self.local(points)
         return group(points, self._region_keys(points), local.slope, local.intercept)
@@ -183,8 +185,11 @@ class WarpedPLDC:
         cells = [cell(x, knots) for x, knots in zip(points.T, self.warp.knots, strict=True)]
         return np.column_stack([self.function._region_keys(self.warp(points)), *cells])
 
-    def minimize(self, bounds: Any, n_jobs: int | None = None) -> Optimum:
-        """Find the global minimum over a box, which the warp maps to a box; exact. See :meth:`PLDC.minimize`."""
+    def minimize(self, bounds: Any = None, n_jobs: int | None = None) -> Optimum:
+        """Find the global minimum over a box, which the warp maps to a box; exact. See :meth:`PLDC.minimize`.
+
+        Other constraints would be curved in warped features: for them fit with ``geometry="axes"``.
+        """
         box = polytope(self.n_features, bounds).bounds
         found = self.function.minimize(self.warp.image(box), n_jobs=n_jobs)
         if found.x is None:
@@ -192,7 +197,7 @@ class WarpedPLDC:
         x = np.clip(self.warp.inverse()(found.x[None])[0], box[:, 0], box[:, 1])
         return replace(found, x=x)
 
-    def maximize(self, bounds: Any, n_jobs: int | None = None) -> Optimum:
+    def maximize(self, bounds: Any = None, n_jobs: int | None = None) -> Optimum:
         """Find the global maximum over a box; see :meth:`minimize`."""
         return opposite((-self).minimize(bounds, n_jobs))
 
@@ -204,6 +209,14 @@ class WarpedPLDC:
         """Say whether f is nondecreasing (or nonincreasing) along a feature, in the box; warps do not change that."""
         image = self.warp.image(polytope(self.n_features, box).bounds)
         return self.function.is_monotone(feature, image, increasing)
+
+    def lipschitz(self, order: float = 2, box: Any = None) -> float:
+        """Refused: the slopes change with the cells between knots."""
+        raise TypeError(f"lipschitz is for a PLDC of the features themselves: {REMEDY}.")
+
+    def to_relu(self, compact: bool = False) -> list[tuple[Array, Array]]:
+        """Refused: the network would have to warp the features first."""
+        raise TypeError(f"to_relu is for a PLDC of the features themselves: {REMEDY}.")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the function as a dictionary of numbers and lists, for JSON; exact to the last bit."""

@@ -10,7 +10,9 @@ so. What rounding leaves of the residuals is taken away by the quadratic constru
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +27,7 @@ from pldc.solve.choose import make_solver
 
 METHODS = ("quadratic", "minimal")
 FIRST_LAM, LEAST_LAM = 1e-2, 1e-8
+FINEST = 1e-9  # accuracy asked of the solver
 CLOSE = 1e-6  # residuals below this share of the spread of y are rounding
 
 
@@ -57,7 +60,8 @@ def interpolate(
         "quadratic": the construction of the paper, at once; see :func:`pldc.function.interpolate.interpolate`.
         "minimal": the smallest seminorm, by the convex program; :func:`minimal_interpolant` also returns bounds on it.
     penalty : {"joint", "componentwise"}, default="joint"
-        Which seminorm is to be minimal.
+        Which seminorm is to be minimal: that of the program, over slopes at the rows. Between rows slopes of the
+        function may be larger, at most twice.
     tol : float, default=1e-4
         Relative gap to which it is minimal.
 
@@ -75,6 +79,9 @@ def interpolate(
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
+    make_penalty(penalty)  # refuses an unknown name
+    if not (isinstance(tol, Real) and tol > 0):
+        raise ValueError(f"tol must be a number > 0, got {tol!r}.")
     return quadratic(X, y) if method == "quadratic" else minimal_interpolant(X, y, penalty, tol).function
 
 
@@ -89,21 +96,32 @@ def minimal_interpolant(X: ArrayLike, y: ArrayLike, penalty: str = "joint", tol:
     loss, norm = make_loss("absolute"), make_penalty(penalty)
     best = MinimalInterpolant(simple, 0.0, simple.seminorm_bound("joint" if penalty == "joint" else "componentwise"))
     scaled, scaling = normalise(Problem.from_data(points, targets, loss=loss, penalty=norm, lam=1.0))
-    lam = FIRST_LAM
-    while lam >= LEAST_LAM:
+    unit = scaling.y_size / scaling.size
+    lam, accuracy = FIRST_LAM, tol
+    while lam >= LEAST_LAM and accuracy >= FINEST:
         problem = Problem.from_data(scaled.X, scaled.y, loss=loss, penalty=norm, lam=lam)
-        certificate = certify(problem, make_solver("auto", problem, tol=tol).solve(problem))
+        certificate = certify(problem, make_solver("auto", problem, tol=accuracy).solve(problem))
         solution = certificate.solution
         residual = problem.y - problem.fit(solution.values, solution.linear)
-        unit = scaling.y_size / scaling.size
-        if np.abs(residual).max() <= CLOSE * np.ptp(problem.y):
-            values, slopes = _exact(problem, solution, residual)
-            upper = norm.value(slopes)
+        if np.abs(residual).max() > CLOSE * np.ptp(problem.y):
+            lam /= 10.0
+            continue
+        values, slopes = _exact(problem, solution, residual)
+        upper = unit * norm.value(slopes)
+        if upper < best.upper or best.lower == 0.0:
             parts = [MaxAffine(g, phi - (g * problem.X).sum(axis=1)) for phi, g in zip(values, slopes, strict=True)]
             f = PLDC(*parts).compose(np.eye(points.shape[1]) / scaling.size, -scaling.shift / scaling.size)
-            function = scaling.y_size * f + scaling.y_shift
-            return MinimalInterpolant(function, unit * certificate.lower / lam, unit * upper)
-        lam /= 10.0
+            best = replace(best, function=scaling.y_size * f + scaling.y_shift, upper=upper)
+        best = replace(best, lower=max(best.lower, unit * certificate.lower / lam))
+        if best.upper - best.lower <= tol * best.upper:
+            return best
+        accuracy /= 10.0  # what is left of the residuals costs too much
+    warnings.warn(
+        f"The smallest seminorm is between {best.lower:.6g} and {best.upper:.6g}: wider than tol={tol:g}. Points that "
+        "are close with different y may be the cause.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
     return best
 
 

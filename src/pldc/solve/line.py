@@ -29,6 +29,7 @@ from scipy.sparse.linalg import splu
 from pldc.function.max_affine import Array, IntArray
 from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
+from pldc.solve.exact import ExactSolver
 from pldc.solve.interior_point import centred_loss
 from pldc.solve.residuals import Residuals
 from pldc.solve.run import LARGEST_LAM, Monitor, Run
@@ -38,6 +39,7 @@ Balance = Callable[[Array], Array]
 
 FIRST_KNOTS = 200
 MOST_KNOTS = 20_000
+FEW = 3000  # points up to which the accurate engine takes over where near-duplicates, or many scales, stop this one
 ITERATIONS = 60  # of the interior point, in one round
 TO_BOUNDARY = 0.99
 OWN_GAP = 1e-2  # of the interior point on the knots, as a share of the asked one
@@ -80,6 +82,8 @@ class LineSolver:
                 _refine(run, target)
         if run.status == "running":
             run.status = "stalled"
+        if run.status == "stalled" and len(problem.X) <= FEW:
+            return ExactSolver(tol=self.tol).solve(problem, monitor=monitor)
         return run.solution()
 
 
@@ -391,6 +395,10 @@ class Chain:
             ]
         values, slopes = [], []
         for each, at_knot, start in pieces:
+            chain = np.empty(2 * m - 1)
+            chain[::2], chain[1::2] = at_knot, each
+            chain = np.maximum.accumulate(chain)  # increasing but for rounding
+            at_knot, each = chain[::2], chain[1::2]
             heights = start + np.append(0.0, np.cumsum(self.h * each))
             values.append(heights[self.segment] + self.share * self.h[self.segment] * each[self.segment])
             everywhere = each[self.segment]
