@@ -276,3 +276,14 @@ def test_repr_and_sizes():
     f = MaxAffine(np.zeros((4, 2)), np.zeros(4))
     assert repr(f) == "MaxAffine(4 pieces in 2 dimensions)"
     assert (f.n_pieces, f.n_features) == (4, 2)
+
+
+def test_many_rows_on_threads_give_the_same_values(monkeypatch):
+    rng = np.random.default_rng(0)
+    f, X = MaxAffine(rng.standard_normal((30, 3)), rng.standard_normal(30)), rng.standard_normal((5001, 3))
+    alone = f(X)
+    monkeypatch.setattr("pldc.function.max_affine.MANY", 1)
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    np.testing.assert_allclose(f(X), alone, rtol=1e-14)
+    np.testing.assert_allclose(f(X), (X @ f.slopes.T + f.offsets).max(axis=1), rtol=1e-13)
+    assert f(X[:0]).shape == (0,) and f(X[:2]).shape == (2,)

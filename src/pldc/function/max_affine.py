@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[Any]
 IntArray = NDArray[np.intp]
 
-# Numbers in one rows × pieces tile: 1 MiB of float64, so that a tile is reduced while it is still in cache.
-TILE = 1 << 17
+# Numbers in one rows × pieces tile: half a MiB of float64, so that a tile is reduced while it is still in cache.
+TILE = 1 << 16
+MANY, MOST_THREADS = 1 << 24, 4  # rows × pieces from which an evaluation is worth threads, and how many
 
 
 def frozen(values: ArrayLike, ndim: int, name: str) -> Array:
@@ -93,8 +98,21 @@ class MaxAffine:
         """Evaluate at the rows of `X`."""
         points = as_points(X, self.n_features)
         out = np.empty(len(points))
-        for rows, tile in self._tiles(points):
-            tile.max(axis=1, out=out[rows])
+
+        def work(block: slice) -> None:
+            into = out[block]
+            for rows, tile in self._tiles(points[block]):
+                tile.max(axis=1, out=into[rows])
+
+        # The product has the threads of the BLAS, the maximum has none: for many rows, blocks of them on a few threads.
+        count = min(os.cpu_count() or 1, MOST_THREADS) if len(points) * self.n_pieces >= MANY else 1
+        edges = [len(points) * k // count for k in range(count + 1)]
+        blocks = [slice(start, stop) for start, stop in pairwise(edges)]
+        if count == 1:
+            work(blocks[0])
+        else:
+            with ThreadPoolExecutor(count) as pool:
+                list(pool.map(work, blocks))
         return out
 
     def active(self, X: ArrayLike) -> IntArray:
@@ -124,14 +142,19 @@ class MaxAffine:
 
     def _tiles(self, points: Array) -> Iterator[tuple[slice, Array]]:
         """Yield (rows, values of all pieces at these rows); a tile is overwritten by the next one."""
-        step = max(1, TILE // self.n_pieces)
-        buffer = np.empty((min(step, len(points)), self.n_pieces))
+        step = min(max(1, TILE // self.n_pieces), max(len(points), 1))
+        buffer = np.empty((step, self.n_pieces))
+        lifted = np.ones((step, self.n_features + 1))  # (x, 1): the product adds the offsets, too
         for start in range(0, len(points), step):
             rows = slice(start, min(start + step, len(points)))
-            tile = buffer[: rows.stop - start]
-            np.matmul(points[rows], self.slopes.T, out=tile)
-            tile += self.offsets
-            yield rows, tile
+            count = rows.stop - start
+            lifted[:count, :-1] = points[rows]
+            yield rows, np.matmul(lifted[:count], self._matrix, out=buffer[:count])
+
+    @cached_property
+    def _matrix(self) -> Array:
+        """Slopes and offsets, one column a piece."""
+        return np.ascontiguousarray(np.column_stack([self.slopes, self.offsets]).T)
 
     def __eq__(self, other: Any) -> bool:
         """Equal pieces in equal order (a sufficient condition for equal values)."""
