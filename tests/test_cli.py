@@ -2,7 +2,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pldc import PLDC, DCRegressor, cli
-from pldc.view import plot_path, plot_surface
+from pldc.view import plot_path, plot_regions, plot_surface
 from tests.problems import synthetic
 
 
@@ -36,6 +36,14 @@ def test_plot_surface():
     assert figure.axes[0].get_title() == "a surface" and figure.axes[1].get_xlabel() == "u"
     with pytest.raises(ValueError, match="two variables"):
         plot_surface(PLDC.affine([1.0, 2.0, 3.0]), X, y)
+
+
+def test_plot_regions():
+    X = [[-1.0, -1.0], [1.0, 1.0], [0.5, -0.5]]
+    ax = plot_regions(abs(PLDC.affine([1.0, 0.5])), X, names=("u", "v"), grid=40)
+    assert ax.get_title() == "2 linear regions in view" and ax.get_xlabel() == "u"
+    with pytest.raises(ValueError, match="two variables"):
+        plot_regions(PLDC.affine([1.0]), X)
 
 
 def test_plot_path_draws_three_panels():

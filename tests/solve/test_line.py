@@ -1,6 +1,7 @@
 """The solver of one dimension, against the accurate engine and an independent program of the L1 spline."""
 
 import time
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -125,3 +126,27 @@ def test_points_that_lack_a_little_at_close_neighbours_are_not_taken_for_convex(
     x, values, slopes = np.array([0.0, 1e-14, 1.0]), np.array([0.0, 0.0, 0.9]), np.array([1.0, 0.9, 1.0])
     assert not convex_on_a_line(x, values, slopes)
     assert convex_on_a_line(x, np.array([0.0, 0.0, 1.0]), np.array([-1.0, 0.5, 1.0]))
+
+
+def test_flows_between_close_neighbours_do_not_hide_the_dual(monkeypatch):
+    monkeypatch.setattr(line, "FEW", 0)
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0, 1, 1500))
+    x = np.concatenate([x, x[::50] + 1e-9])
+    problem = build(
+        x[:, None], np.sin(9 * x) + 0.3 * rng.standard_normal(len(x)), loss="absolute", linear=True, lam=1e-3
+    )
+    solution = LineSolver(tol=1e-5).solve(problem)
+    assert solution.status == "optimal" and certify(problem, solution).gap <= 1.01e-5
+    without = certify(problem, replace(solution, dual=None))
+    assert without.lower <= certify(problem, solution).upper  # the hint makes the bound better, never wrong
+
+
+def test_a_wrong_hint_is_no_proof():
+    problem = build(*wave(80), loss="absolute", lam=0.01)
+    solution = LineSolver(tol=1e-6).solve(problem)
+    best = certify(problem, solution)
+    rng = np.random.default_rng(0)
+    for size in (1e-6, 1e-2, 1.0):
+        bad = replace(solution, dual=solution.dual + size * rng.standard_normal(len(solution.dual)))
+        assert certify(problem, bad).lower <= best.upper * (1 + 1e-12)

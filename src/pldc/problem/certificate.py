@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
+from scipy.sparse import issparse
 
 from pldc.function.max_affine import Array, IntArray
 from pldc.problem.class_losses import ClassLoss
@@ -74,7 +75,7 @@ def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) ->
 def lower_bound(problem: Problem, multipliers: Any, dual: Array | None = None) -> float:
     """Value of a dual feasible point made from approximate multipliers; zero if there are none.
 
-    `dual` is a hint for classes; see :class:`Solution`.
+    `dual` is a hint; see :class:`Solution`.
     """
     if multipliers is None:
         return 0.0
@@ -82,13 +83,25 @@ def lower_bound(problem: Problem, multipliers: Any, dual: Array | None = None) -
     flows = [clean(mu) for mu in multipliers]
     out = [np.asarray(mu.sum(axis=1)).ravel() for mu in flows]
     div = np.array([np.asarray(mu.sum(axis=0)).ravel() - o for mu, o in zip(flows, out, strict=True)])
-    h = np.array([mu @ X - o[:, None] * X for mu, o in zip(flows, out, strict=True)])
     mean = problem.by_output(div) * (problem.outputs / len(problem.signs))
+    if X.shape[1] == 1 and dual is not None and all(issparse(mu) for mu in flows):
+        # Neighbours may be so close that their large flows hide ω in rounding, and cancel in sums: differences first.
+        h, mean = np.array([moments(mu, X) for mu in flows]), dual
+        div = np.array([np.asarray((mu - mu.T).sum(axis=0)).ravel() for mu in flows])
+    else:
+        h = np.array([mu @ X - o[:, None] * X for mu, o in zip(flows, out, strict=True)])
     if isinstance(problem.loss, Loss):
         omega = orthogonal_to_linear(problem, mean)
         return max(dual_value(problem, omega, norm) for norm in flow_norms(problem, omega, div, h))
     hints = [share for share in (observed_dual(problem, problem.loss, mean), dual) if share is not None]
     return max(class_dual_value(problem, problem.loss, share, div, h) for share in hints)
+
+
+def moments(mu: Any, X: Array) -> Array:
+    """Σ_i μ_ji (x_i − x_j) for one feature, difference by difference."""
+    entries = mu.tocoo()
+    j, i = entries.coords
+    return np.bincount(j, weights=entries.data * (X[i, 0] - X[j, 0]), minlength=len(X))[:, None]
 
 
 def flow_norms(problem: Problem, omega: Array, div: Array, h: Array) -> list[float]:

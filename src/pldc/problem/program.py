@@ -49,8 +49,9 @@ class Solution:
         c, zero unless the linear term is free.
     multipliers : P arrays (or scipy.sparse arrays) of shape (n, n), or None
         Entry [j, i] belongs to φ_i − φ_j ≥ ⟨g_j, x_i − x_j⟩.
-    dual : array of shape (m, o), or None
-        For classes: the derivative of the loss in the scores at each observation, per unit of weight, as a hint.
+    dual : array of shape (m, o) or (n,), or None
+        A hint for the certificate. For classes: the derivative of the loss in the scores at each observation, per unit
+        of weight. For a regression on one feature: the derivative of the loss in the fit at each point.
     status : str
         What happened, for a person to read; "optimal" when the asked gap was certified.
     iterations : int

@@ -39,7 +39,9 @@ class Scaling:
         # ω, and with it every flow, is a derivative of the loss: it scales like loss / y.
         unit = self.y_size ** (degree(problem) - 1)
         multipliers = None if solution.multipliers is None else [unit * mu for mu in solution.multipliers]
-        return replace(solution, values=values, slopes=slope * solution.slopes, linear=linear, multipliers=multipliers)
+        dual = solution.dual if solution.dual is None or problem.outputs > 1 else unit * solution.dual
+        slopes = slope * solution.slopes
+        return replace(solution, values=values, slopes=slopes, linear=linear, multipliers=multipliers, dual=dual)
 
     def reduce(self, problem: Problem, solution: Solution) -> Solution:
         """Return the solution in scaled numbers that corresponds to one of the original `problem`."""
@@ -54,6 +56,7 @@ class Scaling:
             slopes=solution.slopes / slope,
             linear=solution.linear / slope,
             multipliers=multipliers,
+            dual=solution.dual if solution.dual is None or problem.outputs > 1 else solution.dual / unit,
         )
 
 

@@ -404,7 +404,8 @@ class Chain:
             everywhere = each[self.segment]
             everywhere[self.knots] = at_knot
             slopes.append(everywhere[:, None])
-        return Solution(np.array(values), np.array(slopes), np.array([c]), multipliers=self._flows())
+        flows, omega = self._flows(), self.residuals.adjoint(self.omega)
+        return Solution(np.array(values), np.array(slopes), np.array([c]), multipliers=flows, dual=omega)
 
     def _pressure(self) -> list[tuple[Array, Array]]:
         """For each part the multipliers of slope ≤ rise and rise ≤ next slope between neighbours."""

@@ -71,9 +71,10 @@ class Run:
 
     def prefer(self, iterate: Solution) -> None:
         """Take an iterate in place of the best one if it, too, reaches the asked gap."""
-        lower, multipliers = self.best.lower, self.best.solution.multipliers
+        lower, before = self.best.lower, self.best.solution
         other = certify(self.problem, iterate)
-        solution = other.solution if other.lower > lower else replace(other.solution, multipliers=multipliers)
+        proof = other.solution if other.lower > lower else before
+        solution = replace(other.solution, multipliers=proof.multipliers, dual=proof.dual)
         other = bracket(self.problem, other.upper, max(lower, other.lower), solution)
         if other.gap <= self.tol:
             self.best = other
