@@ -28,7 +28,7 @@ def run(layers, X):
 @pytest.mark.parametrize("seed", range(60))
 def test_to_relu_and_back(seed, compact):
     rng = np.random.default_rng(seed)
-    k, l, d = (int(v) for v in rng.integers(1, [9, 9, 4]))
+    k, l, d = (int(v) for v in rng.integers(1, [6, 6, 4]))
     f, X = random_pldc(rng, k, l, d), 3 * rng.standard_normal((200, d))
     layers = f.to_relu(compact)
     K = max(k, l)
