@@ -127,18 +127,11 @@ class MaxAffine:
         """Return a subgradient at each row of `X`: the slope of the active piece."""
         return np.asarray(self.slopes[self.active(X)])
 
-    def minimum_over(
-        self,
-        bounds: Any = None,
-        A_ub: ArrayLike | None = None,
-        b_ub: ArrayLike | None = None,
-        A_eq: ArrayLike | None = None,
-        b_eq: ArrayLike | None = None,
-    ) -> Any:
-        """Find the minimum over a polytope: one linear program; see :meth:`PLDC.minimize`."""
+    def minimum_over(self, bounds: Any = None, **constraints: Any) -> Any:
+        """Find the minimum over a polytope: one linear program; constraints as for :meth:`PLDC.minimize`."""
         from pldc.function.optimize import minimum, polytope
 
-        return minimum(self, MaxAffine.zero(self.n_features), polytope(self.n_features, bounds, A_ub, b_ub, A_eq, b_eq))
+        return minimum(self, MaxAffine.zero(self.n_features), polytope(self.n_features, bounds, **constraints))
 
     def _tiles(self, points: Array) -> Iterator[tuple[slice, Array]]:
         """Yield (rows, values of all pieces at these rows); a tile is overwritten by the next one."""

@@ -200,17 +200,9 @@ class PLDC:
         over = polytope(self.n_features, bounds, A_ub, b_ub, A_eq, b_eq)
         return minimum(self.plus, self.minus, over, n_jobs)
 
-    def maximize(
-        self,
-        bounds: Any = None,
-        A_ub: ArrayLike | None = None,
-        b_ub: ArrayLike | None = None,
-        A_eq: ArrayLike | None = None,
-        b_eq: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> Optimum:
-        """Find the global maximum over a polytope; see :meth:`minimize`. One program for each piece of `plus`."""
-        return opposite((-self).minimize(bounds, A_ub, b_ub, A_eq, b_eq, n_jobs))
+    def maximize(self, bounds: Any = None, **settings: Any) -> Optimum:
+        """Find the global maximum over a polytope; settings as for :meth:`minimize`."""
+        return opposite((-self).minimize(bounds, **settings))
 
     def bounds_on(self, box: Any) -> tuple[float, float]:
         """Return the exact range of f over a box, given as d pairs (low, high)."""

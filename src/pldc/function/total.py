@@ -98,32 +98,16 @@ class PLDCSum:
         keys = np.hstack([term._region_keys(points) for term in self.terms])
         return group(points, keys, local.slope, local.intercept)
 
-    def minimize(
-        self,
-        bounds: Any = None,
-        A_ub: ArrayLike | None = None,
-        b_ub: ArrayLike | None = None,
-        A_eq: ArrayLike | None = None,
-        b_eq: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> Optimum:
+    def minimize(self, bounds: Any = None, **settings: Any) -> Optimum:
         """Find the global minimum over a polytope, after writing the sum out; see :meth:`PLDC.minimize`.
 
         Refused where the sum cannot be written out: prune the terms first, or ask each of `terms`.
         """
-        return self.expand().minimize(bounds, A_ub, b_ub, A_eq, b_eq, n_jobs)
+        return self.expand().minimize(bounds, **settings)
 
-    def maximize(
-        self,
-        bounds: Any = None,
-        A_ub: ArrayLike | None = None,
-        b_ub: ArrayLike | None = None,
-        A_eq: ArrayLike | None = None,
-        b_eq: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> Optimum:
+    def maximize(self, bounds: Any = None, **settings: Any) -> Optimum:
         """Find the global maximum over a polytope; see :meth:`minimize`."""
-        return self.expand().maximize(bounds, A_ub, b_ub, A_eq, b_eq, n_jobs)
+        return self.expand().maximize(bounds, **settings)
 
     def bounds_on(self, box: Any) -> tuple[float, float]:
         """Return the exact range over a box, after writing the sum out; see :meth:`PLDC.bounds_on`."""

@@ -315,8 +315,8 @@ class InteriorPoint:
 
     def _steps(self, direction: Direction) -> tuple[float, float]:
         """Longest steps that keep slacks and multipliers positive; equal where the loss is curved."""
-        a = min(_longest(s, ds) for s, ds in zip(self.s, direction.s, strict=True))
-        b = min(_longest(z, dz) for z, dz in zip(self.z, direction.z, strict=True))
+        a = min(longest(s, ds) for s, ds in zip(self.s, direction.s, strict=True))
+        b = min(longest(z, dz) for z, dz in zip(self.z, direction.z, strict=True))
         return (min(a, b),) * 2 if self.loss.softness > 0 else (a, b)
 
 
@@ -334,7 +334,7 @@ def centred_loss(residuals: Residuals, r: Array, mu: float) -> tuple[Array, Arra
     return share * width - w * loss.down, (1 - share) * width, share * width
 
 
-def _longest(s: Array, ds: Array) -> float:
+def longest(s: Array, ds: Array) -> float:
     """Largest step ≤ 1 / TO_BOUNDARY with s + step · ds ≥ 0; zero for a direction that is not a number."""
     ratio = np.divide(ds, s, out=np.zeros_like(s), where=s > 0)  # s = 0: left out by a mask
     shrink = -float(ratio.min(initial=0.0))
