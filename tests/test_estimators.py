@@ -436,3 +436,17 @@ def test_several_targets_are_fitted_each_by_itself():
     folds = DCRegressor(geometry="axes", n_jobs=1).fit(X, Y[:, :2])
     low, high = folds.predict_interval(X)
     assert low.shape == high.shape == (25, 2) and (low <= high).all()
+
+
+def test_region_table_names_features_and_counts_rows():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-1, 1, (60, 2)), columns=["left", "right"])
+    y = np.abs(X["left"].to_numpy())
+    model = DCRegressor(lam=1e-3, geometry="axes").fit(X, y)
+    table = model.region_table(X)
+    assert table["rows"].sum() == 60 and {"slope of left", "slope of right"} <= set(table)
+    assert len(table["rows"]) < len(model.region_table(X, tol=0.0)["rows"])
+    assert table["slope of left"].min() < -0.8 and table["slope of left"].max() > 0.8
+    both = DCRegressor(lam=1e-3, geometry="axes").fit(X, np.column_stack([y, -y])).region_table(X)
+    assert [each["rows"].sum() for each in both] == [60, 60]

@@ -463,6 +463,28 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
             limits=self._limits(),
         )
 
+    def region_table(self, X: Any, tol: float = 1e-2) -> dict[str, Any] | list[dict[str, Any]]:
+        """List which linear function rules where: the rows of `X` in each region, and its slopes.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+        tol : float, default=1e-2
+            Pieces are first dropped as long as values at the rows change by no more than this share of their range; 0
+            keeps every piece that rules at a row.
+
+        Returns
+        -------
+        dict of columns
+            Fullest region first; ``pandas.DataFrame`` and ``polars.DataFrame`` take it. A list of them for several
+            targets. :meth:`PLDC.regions` of ``function_`` also says which region each row is in.
+        """
+        self._check_fitted()
+        if hasattr(self, "outputs_"):
+            return [fit.region_table(X, tol) for fit in self.outputs_]
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self.function_.prune(X, tol=tol).regions(X).columns(getattr(self, "feature_names_in_", None))
+
     def _limits(self) -> tuple[float, float]:
         return self.clip_range_ if self.clip else (-np.inf, np.inf)
 
