@@ -386,7 +386,7 @@ from pldc import DCRegressor
 if "--configured" in sys.argv:
     logging.basicConfig(level=logging.WARNING)
 x = np.linspace(0, 1, 20)[:, None]
-model = DCRegressor(lam=0.01, verbose=1).fit(x, x[:, 0] ** 2)
+model = DCRegressor(lam=0.01, solver="exact", verbose=1).fit(x, x[:, 0] ** 2)
 logger = logging.getLogger("pldc")
 assert logger.level == logging.NOTSET and not logger.handlers
 print(model.n_iter_)

@@ -84,7 +84,7 @@ def lower_bound(problem: Problem, multipliers: Any, dual: Array | None = None) -
     out = [np.asarray(mu.sum(axis=1)).ravel() for mu in flows]
     div = np.array([np.asarray(mu.sum(axis=0)).ravel() - o for mu, o in zip(flows, out, strict=True)])
     mean = problem.by_output(div) * (problem.outputs / len(problem.signs))
-    if X.shape[1] == 1 and dual is not None and all(issparse(mu) for mu in flows):
+    if X.shape[1] == 1 and dual is not None and isinstance(problem.loss, Loss) and all(map(issparse, flows)):
         # Neighbours may be so close that their large flows hide ω in rounding, and cancel in sums: differences first.
         h, mean = np.array([moments(mu, X) for mu in flows]), dual
         div = np.array([np.asarray((mu - mu.T).sum(axis=0)).ravel() for mu in flows])
