@@ -518,3 +518,12 @@ def test_random_state_draws_other_halves():
     X, y = table(30)
     lams = [DCRegressor(lam="srm", random_state=seed).fit(X, y).lam_ for seed in (None, 0, 1)]
     assert lams[0] == lams[1] != lams[2]
+
+
+def test_the_weight_of_the_theory_and_the_bound_do_not_depend_on_the_order_of_rows():
+    X, y = table(60)
+    X[1], y[1] = X[0], y[0]  # equal rows too
+    order = np.random.default_rng(0).permutation(len(y))
+    one, other = (DCRegressor(lam="srm").fit(X[at], y[at]) for at in (np.arange(len(y)), order))
+    assert other.lam_ == pytest.approx(one.lam_, rel=1e-9)
+    assert other.generalization_bound().total == pytest.approx(one.generalization_bound().total, rel=1e-6)

@@ -25,11 +25,10 @@ from pldc.problem import make_loss, make_penalty
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.bound import Bound, bound_of_fit
-from pldc.select.discrepancy import discrepancy
 from pldc.select.intervals import CrossFit
 from pldc.select.path import Path, accurate_path
 from pldc.select.rounds import FittedRound
-from pldc.select.rules import SOME, theory_lam
+from pldc.select.rules import discrepancy_of, theory_lam
 from pldc.select.search import Search
 from pldc.solve.progress import shown
 from pldc.solve.run import Monitor
@@ -154,7 +153,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
     solver_ : {"exact", "admm", "line"}
         The solver that was used.
     n_iter_ : int
-        Its iterations.
+        Its iterations, added up over the rounds kept.
     clip_range_ : (float, float)
         Range of the training targets.
     reference_ : array of shape (d,)
@@ -379,6 +378,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         rows. They hold about `coverage` of new targets in practice. The guarantee of CV+, 2 · coverage − 1 for
         exchangeable rows, is for folds and settings chosen without looking at the targets; here λ is chosen by the same
         folds. With fewer than 1 / (1 − coverage) rows the largest residual stands in for a quantile that is not there.
+        Folds of a splitter of your own should leave every row out once: one left out twice counts twice.
 
         Parameters
         ----------
@@ -424,8 +424,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         if len(self._rows.y) < 2:
             raise ValueError("The discrepancy needs at least two rows.")
         recipe = self._recipe()
-        Z = replace(recipe, standardize=True).units(self._rows).scale_X(self._rows.X)
-        halves = discrepancy(Z, penalty="joint", max_rows=SOME, random_state=self._seed())
+        joint = replace(recipe, standardize=True, penalty=make_penalty("joint"))
+        halves = discrepancy_of(joint, self._rows, self._seed())
         number = None if M is None else positive("M", M)
         return bound_of_fit(self.function_, recipe, self._rows, halves.upper, number, float(delta))
 

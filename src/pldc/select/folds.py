@@ -40,6 +40,11 @@ def distinct(rows: Rows, classes: bool = False) -> tuple[Rows, IntArray]:
     return merged.take(order), place[member.ravel()]
 
 
+def ordered(rows: Rows) -> Rows:
+    """Return the rows, equal ones too, in the order of :func:`distinct`: random draws then do not see the given one."""
+    return rows.take(np.argsort(distinct(rows)[1], kind="stable"))
+
+
 def _rank_of_class(rows: Rows, Z: Array) -> Array:
     """Rank the class of each row by weight, then by the mean size of its features: labels may have any names."""
     names, label = np.unique(rows.y, return_inverse=True)

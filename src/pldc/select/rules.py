@@ -9,8 +9,8 @@ import numpy as np
 from pldc.problem.losses import Loss
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.bound import srm_lam
-from pldc.select.discrepancy import discrepancy
-from pldc.select.folds import distinct
+from pldc.select.discrepancy import Discrepancy, discrepancy
+from pldc.select.folds import distinct, ordered
 
 FEW = 30  # rows of the subsample whose discrepancy sets the scale of a grid
 SOME = 300  # rows of the subsample for the weight of the theory, and for the bound
@@ -41,5 +41,12 @@ def theory_lam(recipe: Recipe, rows: Rows, M: float | None, random_state: Any) -
         return 1.0
     if M is None:
         M = float(np.abs(rows.y - rows.weight @ rows.y / rows.weight.sum()).max()) or units.y_scale
-    found = discrepancy(units.scale_X(rows.X), penalty=recipe.penalty.name, max_rows=SOME, random_state=random_state)
+    found = discrepancy_of(recipe, rows, random_state)
     return srm_lam(recipe.residual_loss, M / units.y_scale, found.value or 1.0)
+
+
+def discrepancy_of(recipe: Recipe, rows: Rows, random_state: Any) -> Discrepancy:
+    """Return the discrepancy of the rows, whatever their order, in the units of the program."""
+    rows = ordered(rows)
+    Z = recipe.units(rows).scale_X(rows.X)
+    return discrepancy(Z, penalty=recipe.penalty.name, max_rows=SOME, random_state=random_state)
