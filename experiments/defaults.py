@@ -18,6 +18,7 @@ import numpy as np
 
 from experiments.cells import read, run_missing, write_table
 from experiments.data import load
+from experiments.methods import REGRESSORS
 
 RESULTS = Path(__file__).parent / "results" / "defaults.csv"
 SETS = ("airfoil", "boston", "concrete", "diabetes", "energy_heating", "qsar_fish_toxicity", "yacht")
@@ -35,71 +36,7 @@ def split(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
     return X[train], y[train], X[test], y[test]
 
 
-def pldc_default(X: np.ndarray, y: np.ndarray) -> object:
-    """All defaults."""
-    from pldc import DCRegressor
-
-    return DCRegressor(n_jobs=1).fit(X, y)
-
-
-def gaussian_process(X: np.ndarray, y: np.ndarray) -> object:
-    """ARD kernel with noise, marginal likelihood, one restart."""
-    from sklearn.gaussian_process import GaussianProcessRegressor
-    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    lengths = RBF(np.full(X.shape[1], 2.0), (1e-2, 1e4))
-    kernel = ConstantKernel(1.0, (1e-3, 1e4)) * lengths + WhiteKernel(0.1, (1e-6, 10.0))
-    model = GaussianProcessRegressor(kernel, normalize_y=True, n_restarts_optimizer=1, random_state=0)
-    return make_pipeline(StandardScaler(), model).fit(X, y)
-
-
-def xgboost(X: np.ndarray, y: np.ndarray) -> object:
-    """Twenty-five random settings by 5-fold cross-validation."""
-    from sklearn.model_selection import RandomizedSearchCV
-    from xgboost import XGBRegressor
-
-    grid = {
-        "n_estimators": [100, 200, 400, 800],
-        "learning_rate": [0.03, 0.1, 0.2],
-        "max_depth": [2, 3, 4, 6],
-        "subsample": [0.6, 0.8, 1.0],
-        "colsample_bytree": [0.6, 0.8, 1.0],
-        "min_child_weight": [1, 3, 8],
-    }
-    model = XGBRegressor(n_jobs=1, random_state=0)
-    return RandomizedSearchCV(model, grid, n_iter=25, cv=5, random_state=0, scoring="neg_mean_squared_error").fit(X, y)
-
-
-def xrfm(X: np.ndarray, y: np.ndarray) -> object:
-    """Defaults on standardised columns, a fifth of the rows for validation."""
-    import torch
-    from sklearn.preprocessing import StandardScaler
-    from xrfm import xRFM
-
-    torch.manual_seed(0)
-    torch.set_num_threads(1)
-    scaler, center, size = StandardScaler().fit(X), y.mean(), y.std()
-    Z, t = scaler.transform(X).astype(np.float32), ((y - center) / size).astype(np.float32)[:, None]
-    cut = int(0.8 * len(y))
-    model = xRFM(device="cpu", verbose=False)
-    model.fit(Z[:cut], t[:cut], Z[cut:], t[cut:])
-
-    class Restored:
-        def predict(self, new: np.ndarray) -> np.ndarray:
-            values = model.predict(scaler.transform(new).astype(np.float32))
-            return center + size * np.asarray(values).reshape(len(new))
-
-    return Restored()
-
-
-METHODS = {
-    "pldc": pldc_default,
-    "Gaussian process": gaussian_process,
-    "XGBoost": xgboost,
-    "xRFM": xrfm,
-}
+METHODS = ("pldc", "Gaussian process", "XGBoost", "xRFM")
 
 
 def cell(name: str, method: str, seed: int) -> list[dict]:
@@ -107,7 +44,7 @@ def cell(name: str, method: str, seed: int) -> list[dict]:
     warnings.simplefilter("ignore")
     X, y, X_test, y_test = split(name, seed)
     start = time.perf_counter()
-    model = METHODS[method](X, y)
+    model = REGRESSORS[method](X, y)
     seconds = time.perf_counter() - start
     error = 100.0 * float(np.mean((model.predict(X_test) - y_test) ** 2) / np.var(y_test))
     row = {"dataset": name, "method": method, "seed": seed, "n_train": len(y), "nmse": error, "seconds": seconds}

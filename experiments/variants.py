@@ -1,11 +1,12 @@
 """Which defaults: geometry, rounds, averaging, linear term, penalty, features by rank, over the data directory.
 
-    PLDC_DATA=… python -m experiments.variants [--jobs 2] [--rows 100 400 1000] [--splits 1] [--sets …] [--judge-sets]
+    PLDC_DATA=… python -m experiments.variants [--jobs 2] [--rows 100 400 1000] [--splits 1] [--sets …] [--variants …]
 
 Split k of a set is the permutation of numpy's default_rng(FIRST + k): other splits than those on which the defaults are
 then judged (`experiments.defaults`). Every variant is searched for on the same folds; what it predicts comes from the
 quick engine. A cell is one (set, training rows, split) and gives one line for each variant and each way to combine its
-rounds. Lines are appended to experiments/results/variants.csv as cells are done; a rerun goes on from there.
+rounds, and one for each of two rivals. Lines are appended to experiments/results/variants.csv as cells are done; a
+rerun goes on from there.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from experiments.cells import read, run_missing, write_table
 from experiments.data import index, load
 from experiments.defaults import SETS
+from experiments.methods import REGRESSORS
 from pldc.problem import make_loss, make_penalty
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.folds import distinct, interleaved
@@ -32,23 +34,20 @@ from pldc.solve import AdmmSolver
 RESULTS = Path(__file__).parent / "results" / "variants.csv"
 FIRST = 10
 MOST_TEST = 2000
-ROUNDS = 4
+ROUNDS = 3
 # Rounds after the first: what is learned, and the penalty.
 WARPED, FEATURES = ("warp", "componentwise"), ("stretch", "componentwise")
 DIRECTIONS, JOINT = ("turn", "componentwise"), ("turn", "joint")
+BESIDE = ", and a free linear term beside"
 VARIANTS = {
     "directions": {"rounds": [DIRECTIONS] * ROUNDS},
     "directions, free linear term": {"rounds": [DIRECTIONS] * ROUNDS, "linear": True},
-    "directions, joint": {"rounds": [JOINT] * ROUNDS, "penalty": "joint"},
-    "stretched features": {"rounds": [FEATURES] * ROUNDS},
     "stretched features, then directions, joint": {"rounds": [FEATURES] + [JOINT] * (ROUNDS - 1)},
-    "warped features, then directions, joint": {"rounds": [WARPED] + [JOINT] * (ROUNDS - 1)},
+    "warped features, then directions, joint": {"rounds": [WARPED] + [JOINT] * (ROUNDS - 1), "beside": True},
     "directions of ranks": {"rounds": [DIRECTIONS] * ROUNDS, "ranks": True},
 }
-MEANS = {
-    "directions, and those of ranks": ("directions", "directions of ranks"),
-    "the default, and directions of ranks": ("warped features, then directions, joint", "directions of ranks"),
-}
+RIVALS = ("Gaussian process", "XGBoost")
+MEANS = {"directions, and those of ranks": ("directions", "directions of ranks")}
 COLUMNS = ("dataset", "rows", "seed", "variant", "combine", "nmse", "rounds", "seconds")
 
 
@@ -85,6 +84,7 @@ def search(
     penalty: str = "componentwise",
     linear: bool = False,
     ranks: bool = False,
+    beside: bool = False,
 ) -> tuple[Search, np.ndarray]:
     """Run one variant; return it, and what each round predicts at the test rows."""
     if ranks:
@@ -107,7 +107,8 @@ def search(
         lambda prediction, test: -recipe.mean_loss(prediction, test, unit),
         jobs=1,
     )
-    found.run(scale_of_lam(recipe, rows), [kinds[kind] for kind in rounds])
+    other = replace(recipe, linear=True) if beside else None
+    found.run(scale_of_lam(recipe, rows), [kinds[kind] for kind in rounds], other)
     quick = AdmmSolver(tol=1e-2, max_iter=400, threads=1)
     fits = [solve_round(r.recipe, rows, r.lam, r.geometry, lambda _: quick, lambda _: None) for r in found.rounds]
     return found, np.array([np.clip(fit.function(X_test), y.min(), y.max()) for fit in fits])
@@ -124,8 +125,8 @@ def ways(found: Search) -> dict[str, tuple[int, ...]]:
     }
 
 
-def cell(name: str, rows: int, seed: int) -> list[dict]:
-    """Try every variant on one split."""
+def cell(name: str, rows: int, seed: int, variants: tuple[str, ...]) -> list[dict]:
+    """Try variants on one split."""
     warnings.simplefilter("ignore")
     parts = split(name, rows, seed)
     if parts is None:
@@ -137,17 +138,23 @@ def cell(name: str, rows: int, seed: int) -> list[dict]:
         error = 100.0 * float(np.mean((prediction - y_test) ** 2) / np.var(y_test))
         out.append(dict(zip(COLUMNS, (name, rows, seed, variant, way, error, count, seconds), strict=True)))
 
-    for variant, settings in VARIANTS.items():
+    for variant, settings in ((name, VARIANTS[name]) for name in variants):
         start = time.perf_counter()
         found, predictions = search(X, y, X_test, **settings)
         seconds = time.perf_counter() - start
-        for way, chosen in ways(found).items():
-            mean = predictions[list(chosen)].mean(axis=0)
-            kept[variant, way] = mean
-            line(variant, way, mean, len(chosen), seconds)
+        names = [variant + BESIDE, variant] if settings.get("beside") else [variant]
+        for label in names:
+            for way, chosen in ways(found).items():
+                kept[label, way] = predictions[list(chosen)].mean(axis=0)
+                line(label, way, kept[label, way], len(chosen), seconds)
+            found.rounds.pop()  # without the round beside, the variant of the shorter name is left
     for variant, members in MEANS.items():
-        for way in ("best", "three"):
+        for way in ("best", "three") if all((member, "best") in kept for member in members) else ():
             line(variant, way, np.mean([kept[member, way] for member in members], axis=0), 0, 0.0)
+    for rival in RIVALS:
+        start = time.perf_counter()
+        prediction = REGRESSORS[rival](X, y).predict(X_test)
+        line(rival, "", prediction, 0, time.perf_counter() - start)
     return out
 
 
@@ -158,12 +165,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=[100, 400, 1000])
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--sets", nargs="*")
+    parser.add_argument("--variants", nargs="*", default=list(VARIANTS))
     parser.add_argument("--judge-sets", action="store_true", help="only the seven sets of experiments.defaults")
     arguments = parser.parse_args()
     regression = [name for name, about in index().items() if about["task"] == "regression"]
     sets = arguments.sets or (SETS if arguments.judge_sets else regression)
     known = {(r["dataset"], int(r["rows"]), int(r["seed"])) for r in read(RESULTS)}
-    todo = [(s, n, k) for n in arguments.rows for k in range(arguments.splits) for s in sets if (s, n, k) not in known]
+    cells = [(s, n, k) for n in arguments.rows for k in range(arguments.splits) for s in sets]
+    todo = [(*c, tuple(arguments.variants)) for c in cells if c not in known]
     run_missing(RESULTS, COLUMNS, cell, todo, arguments.jobs)
     report()
 
@@ -176,7 +185,7 @@ def report() -> None:
     for r in rows:
         cell_of = values.setdefault((r["variant"], r["combine"]), {})
         cell_of[r["dataset"], int(r["rows"]), int(r["seed"])] = max(float(r["nmse"]), 1e-6)
-    reference = values["directions", "axes"]
+    reference = values["warped features, then directions, joint", "axes"]
     lines = [["variant", "rounds kept", *(f"{n} rows" for n in sizes)]]
     for (variant, way), errors in values.items():
         ratios = []

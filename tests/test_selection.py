@@ -527,3 +527,18 @@ def test_the_weight_of_the_theory_and_the_bound_do_not_depend_on_the_order_of_ro
     one, other = (DCRegressor(lam="srm").fit(X[at], y[at]) for at in (np.arange(len(y)), order))
     assert other.lam_ == pytest.approx(one.lam_, rel=1e-9)
     assert other.generalization_bound().total == pytest.approx(one.generalization_bound().total, rel=1e-6)
+
+
+def test_a_round_with_a_free_linear_term_is_tried_unless_told_otherwise():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 4))
+    truth = X @ [3.0, -2.0, 1.0, 0.5]
+    y = truth + 0.5 * rng.standard_normal(50)
+    tried, penalized, free = (DCRegressor(linear=linear, tol=1e-3).fit(X, y) for linear in (None, "penalized", "free"))
+    assert any(r.linear for r in tried.rounds_)
+    assert not any(r.linear for r in penalized.rounds_) and all(r.linear for r in free.rounds_)
+    assert tried.cv_results_["param_round"].max() == penalized.cv_results_["param_round"].max() + 1
+    error = [float(np.mean((model.predict(X) - truth) ** 2)) for model in (tried, penalized)]
+    assert error[0] < error[1]
+    along = DCRegressor(geometry="axes", tol=1e-3).fit(X, y)
+    assert not along.rounds_[0].linear and along.cv_results_["param_round"].max() == 0

@@ -110,7 +110,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             jobs=self._jobs(),
             level=self._level(),
         )
-        search.run(scale_of_lam(recipe, merged), steps)
+        search.run(scale_of_lam(recipe, merged), steps, self._beside(recipe) if steps else None)
         combine = self.combine or ("average" if len(merged.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
         self.cv_results_ = search.results()
@@ -142,6 +142,10 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     def _recipe(self) -> Recipe:
         raise NotImplementedError
+
+    def _beside(self, recipe: Recipe) -> Recipe | None:
+        """Return what else to try along the axes where a geometry is learned."""
+        return None
 
     def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
         raise NotImplementedError

@@ -87,7 +87,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         stretched by one number each instead of warped, so that every round is one PLDC of the features themselves; so
         it is also for a `shape`, and for a number as `lam`.
         None: "learned" for ``lam="cv"`` up to 600 rows, where it takes seconds, else "axes".
-    max_rounds : int, default=4
+    max_rounds : int, default=3
         How often the geometry is learned at most; with ``lam="cv"`` it ends when the score stops improving.
     combine : {"average", "best"}, optional
         "average": `function_` is the mean of up to three rounds, those whose mean predicts best out of fold: a short
@@ -101,9 +101,11 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         −1, 0 or 1 for each feature (or a dict from feature name to sign): f does not increase, is free, or does not
         decrease in it. Imposed as a sign on the slopes of each convex part, which is sufficient for a monotone f but
         not necessary: a monotone f whose parts are not monotone, such as an S-shaped curve, is excluded.
-    linear : {"penalized", "free"}, default="penalized"
+    linear : {"penalized", "free"}, optional
         "free" adds a linear term that is not penalised, so a large `lam` gives linear regression instead of a constant.
-        It helps when there are many more rows than features and hurts when there are not.
+        It helps when there are many more rows than features and hurts when there are not. None: "penalized", but where
+        the geometry is learned by cross-validation one round along the features has the free term, and takes part in
+        the mean if that predicts better.
     clip : bool, default=True
         Cut predictions to the range of the training targets. Outside the data f grows linearly.
     standardize : bool, default=True
@@ -203,12 +205,12 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         scoring: Any = None,
         one_standard_error: bool = False,
         geometry: str | None = None,
-        max_rounds: int = 4,
+        max_rounds: int = 3,
         combine: str | None = None,
         M: float | None = None,
         shape: str = "dc",
         monotone: ArrayLike | Mapping[str, int] | None = None,
-        linear: str = "penalized",
+        linear: str | None = None,
         clip: bool = True,
         standardize: bool = True,
         solver: str = "auto",
@@ -319,7 +321,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
             penalty=make_penalty("componentwise" if self.penalty is None else self.penalty),
             shape=choice("shape", self.shape, tuple(SHAPES)),
             monotone=np.zeros(self.n_features_in_, dtype=int) if signs is None else np.asarray(signs),
-            linear=choice("linear", self.linear, LINEAR) == "free",
+            linear=self.linear is not None and choice("linear", self.linear, LINEAR) == "free",
             standardize=self.standardize,
         )
 
@@ -329,6 +331,10 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
             M = None if self.M is None else positive("M", self.M)
             return theory_lam(recipe, rows, M, self._seed())
         return super()._number_without_folds(recipe, rows, lam)
+
+    def _beside(self, recipe: Recipe) -> Recipe | None:
+        """Return the program with a free linear term, unless told which."""
+        return replace(recipe, linear=True) if self.linear is None else None
 
     def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
         """Keep the fits of all folds for intervals."""

@@ -25,6 +25,8 @@ class FittedRound:
         In the units of the data: one, or the score of each class.
     lam : float
     penalty : {"componentwise", "joint"}
+    linear : bool
+        Whether the program has a free linear term.
     certificate : Certificate
     loss, seminorm : float
         The two terms of the objective as the program measures them: ``certificate.upper = loss + lam · seminorm``.
@@ -39,6 +41,7 @@ class FittedRound:
     functions: list[PLDC | WarpedPLDC]
     lam: float
     penalty: str
+    linear: bool
     certificate: Certificate = field(repr=False)
     loss: float
     seminorm: float
@@ -77,6 +80,7 @@ def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> 
         functions=[units.restore(f.drop_dominated()) for f in problem.functions(feasible)],
         lam=problem.lam,
         penalty=problem.penalty.name,
+        linear=problem.linear,
         certificate=replace(certificate, solution=replace(feasible, multipliers=None, history=[])),
         loss=problem.risk(problem.fit(feasible.values, feasible.linear)),
         seminorm=problem.penalty.value(feasible.slopes),

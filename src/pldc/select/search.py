@@ -92,6 +92,11 @@ def geometric_grid(scale: float) -> list[float]:
     return [scale * RATIO**e for e in range(HIGHEST, LOWEST - 1, -1)]
 
 
+def around(lam: float, reach: tuple[int, int]) -> list[float]:
+    """Return λ times powers of the ratio, decreasing: so many above, so many below."""
+    return [lam * RATIO**e for e in range(reach[0], -reach[1] - 1, -1)]
+
+
 def learned_turn(recipe: Recipe, Z: Array, weight: Array, outer: Array, stretched: bool = False) -> Array | None:
     """Return the turn that the gradients of a fit ask for; where slopes have signs, features are stretched."""
     return turn_to(outer, Z, weight, diagonal=stretched or bool(np.any(recipe.monotone)))
@@ -100,7 +105,7 @@ def learned_turn(recipe: Recipe, Z: Array, weight: Array, outer: Array, stretche
 def learn_geometry(recipe: Recipe, rows: Rows, lam: float, rounds: int) -> Geometry:
     """Learn directions from all rows `rounds` times at one λ, without folds."""
     geometry = AXES
-    lams = [lam * RATIO**e for e in range(REACH[0], -1, -1)]
+    lams = around(lam, (REACH[0], 0))
     for _ in range(rounds):
         *_, fit = fit_path(recipe, rows, rows.X[:0], geometry, lams, (-np.inf, np.inf))
         turn = learned_turn(recipe, fit.points, fit.weight, fit.outer)
@@ -152,11 +157,11 @@ class Search:
         self.geometry = AXES
         self.rounds: list[Round] = []
 
-    def run(self, scale: float, steps: Sequence[Step] = ()) -> list[Round]:
+    def run(self, scale: float, steps: Sequence[Step] = (), beside: Recipe | None = None) -> list[Round]:
         """Search a grid on the `scale` of λ; then, for each step, learn the geometry and search around the best λ.
 
         Of equal steps in a row, those are left out that follow one whose score was no better than that of the one
-        before it.
+        before it. `beside` is one more round along the axes, by another recipe.
         """
         self.scale = scale
         fits = self._round(self.recipe, geometric_grid(scale))
@@ -170,6 +175,9 @@ class Search:
                 break
             fits = self._round(step.recipe, self._lams(step, fits, NEAR if step is before else REACH))
             scores.append(self._mean_score([len(self.rounds) - 1]))
+        if beside is not None:
+            self.geometries, self.geometry = [AXES] * len(self.splits), AXES
+            self._round(beside, around(self.rounds[0].lam, REACH))
         return self.rounds
 
     def best_rounds(self, most: int = MOST_KEPT) -> tuple[int, ...]:
@@ -335,7 +343,7 @@ class Search:
         ]
         here = [fit.seminorm for fit in fits]
         ratio = sum(here) / sum(there) if sum(there) > 0 else 1.0
-        return [ratio * self.rounds[-1].lam * RATIO**e for e in range(reach[0], -reach[1] - 1, -1)]
+        return around(ratio * self.rounds[-1].lam, reach)
 
     def _learn(self, step: Step, fits: list[Fit]) -> bool:
         """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn."""

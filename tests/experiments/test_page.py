@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+from experiments.cells import run_missing
+from experiments.page import (
+    claims_table,
+    critical_difference,
+    interval,
+    mean_ranks,
+    rank_table,
+    slope,
+    values_of,
+    verdict,
+)
+
+
+def test_the_interval_is_that_of_student():
+    mean, half = interval([1.0, 2.0, 3.0, 4.0])
+    assert mean == 2.5 and half == pytest.approx(3.1824463 * np.std([1, 2, 3, 4], ddof=1) / 2, rel=1e-6)
+    assert interval([2.0, np.nan]) == (2.0, pytest.approx(np.nan, nan_ok=True))
+
+
+def test_verdicts_are_paired_and_say_when_it_is_open():
+    noise = np.random.default_rng(0).standard_normal(20)
+    ours = dict(enumerate(10 + 5 * noise))
+    worse = {k: v + 1 + 0.1 * (-1) ** k for k, v in ours.items()}  # far less than the spread of either
+    alike = {k: v + (-1) ** k for k, v in ours.items()}
+    better = {k: v - 1 + 0.1 * (-1) ** k for k, v in ours.items()}
+    assert verdict(ours, {"a": worse}) == ("yes", "a")
+    assert verdict(ours, {"a": worse, "b": alike})[0] == "open"
+    assert verdict(ours, {"a": worse, "b": alike, "c": better}) == ("no", "c")
+
+
+def test_ranks_and_the_critical_difference():
+    values = {
+        (s, m): {0: v} for s, row in (("p", (1, 2, 3)), ("q", (2, 1, 3))) for m, v in zip("abc", row, strict=True)
+    }
+    methods, ranks, seeds = mean_ranks(values)
+    assert methods == ["a", "b", "c"] and ranks.mean(axis=0).tolist() == [1.5, 1.5, 3.0] and seeds == 1
+    # Demšar (2006), table 5: q = 2.728 for five methods at 5 %
+    assert critical_difference(5, 30) == pytest.approx(2.728 * np.sqrt(5 * 6 / (6 * 30)), rel=1e-3)
+    lines = rank_table(values)
+    assert lines[1][1] == "1.50" and lines[3][0] == "c" and lines[3][4] == "0"
+
+
+def test_methods_that_did_not_run_everywhere_have_no_rank():
+    values = {("p", "a"): {0: 1.0}, ("q", "a"): {0: 1.0}, ("p", "b"): {0: 2.0}}
+    assert mean_ranks(values)[0] == ["a"]
+
+
+def test_the_slope_of_a_power_law():
+    sizes = np.array([10, 20, 40])
+    values = [{k: n**-0.5 * (1 + 0.01 * (-1) ** k) for k in range(4)} for n in sizes]
+    center, half = slope(sizes, values)
+    assert center == pytest.approx(-0.5, abs=1e-9) and 0 < half < 0.05
+
+
+def test_claims_compare_the_paper_with_both_kinds_of_rivals():
+    rows = []
+    for seed in range(10):
+        for method, value in (("pldc, paper", 3.0), ("pldc", 2.0), ("kNN, as coded", 9.0), ("kNN", 1.0)):
+            rows.append(
+                {"dataset": "moore", "method": method, "seed": seed, "metric": "nmse", "value": value + 0.2 * seed}
+            )
+    line = claims_table("regression", values_of(rows, "nmse"))[1]
+    assert line[:2] == ["moore", "✓"] and line[3].startswith("19 (here 3.9")
+    assert line[4] == "yes / kNN, as coded" and line[5] == "no / kNN" and line[7] == "no / kNN"
+    assert line[8].startswith("kNN 1.9")
+
+
+def test_what_failed_is_shown_as_failed(tmp_path):
+    rows = [{"dataset": "p", "method": "a", "seed": 0, "metric": "failed", "value": "nan"}]
+    values = values_of(rows, "nmse")
+    assert np.isnan(values["p", "a"][0])
+    run_missing(tmp_path / "x.csv", ("a",), lambda: [], [], 1)
