@@ -542,3 +542,28 @@ def test_a_round_with_a_free_linear_term_is_tried_unless_told_otherwise():
     assert error[0] < error[1]
     along = DCRegressor(geometry="axes", tol=1e-3).fit(X, y)
     assert not along.rounds_[0].linear and along.cv_results_["param_round"].max() == 0
+
+
+def test_rounds_solved_by_other_processes_are_the_same():
+    X, y = table(50)
+    alone, together = (DCRegressor(n_jobs=n_jobs, tol=1e-3).fit(X, y) for n_jobs in (1, 2))
+    assert len(alone.rounds_) == len(together.rounds_) > 1
+    np.testing.assert_allclose(together.predict(X), alone.predict(X), atol=1e-6)
+    assert [r.certificate.gap for r in together.rounds_] == pytest.approx([r.certificate.gap for r in alone.rounds_])
+
+
+def test_an_interrupt_while_other_processes_solve_keeps_what_is_done(monkeypatch):
+    def never_done(**settings):
+        def wait(tasks):
+            raise KeyboardInterrupt
+            yield
+
+        return wait
+
+    X, y = table(50)
+    monkeypatch.setattr("pldc.select.rounds.Parallel", never_done)
+    model = DCRegressor(n_jobs=2, tol=1e-3)
+    with pytest.raises(KeyboardInterrupt, match="the model is usable"):
+        model.fit(X, y)
+    assert len(model.rounds_) == 1 and model.certificate_.gap <= 1.01e-3
+    assert np.isfinite(model.predict(X)).all()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -21,9 +23,9 @@ from pldc.function.max_affine import Array
 from pldc.problem import Problem, make_penalty
 from pldc.problem.class_losses import softmax
 from pldc.problem.recipe import Recipe, Rows
-from pldc.problem.units import Geometry, weighted_mean
+from pldc.problem.units import weighted_mean
 from pldc.select.folds import distinct, interleaved, subsample
-from pldc.select.rounds import FittedRound, solve_round
+from pldc.select.rounds import CUT_SHORT, FittedRound, Plan, solve_rounds
 from pldc.select.rules import rate, scale_of_lam
 from pldc.select.search import MOST_KEPT, Search, Split, Step, learn_geometry
 from pldc.solve import Solver
@@ -36,7 +38,6 @@ GEOMETRIES = ("axes", "directions", "learned")
 COMBINE = ("average", "best")
 SEVERAL_SOLVES = 600  # rows up to which the geometry is learned, and rounds averaged, unless told otherwise
 FEWEST = 4  # distinct rows that cross-validation needs
-CUT_SHORT = ("interrupted", "stopped")
 
 
 class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -74,18 +75,19 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         rounds = 0 if geometry == "axes" else whole("max_rounds", self.max_rounds, 0)
         if self.combine is not None:
             choice("combine", self.combine, COMBINE)
-        self._solver(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
-        fitted: list[FittedRound] = []
+        solver_for = self._solver_for(self._threads())
+        solver_for(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
         with shown(self.verbose) as log:
             if lam == "cv" and not few:
                 plan = self._cross_validate(recipe, given, merged, groups, self._steps(recipe, geometry, rounds))
             else:
                 number = self._number_without_folds(recipe, rows, lam)
                 plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
-            for each, number, coordinates in plan:
-                fitted.append(solve_round(each, rows, number, coordinates, self._solver, both(log, monitor)))
-                if fitted[-1].status in CUT_SHORT:
-                    break
+            # Whoever watches sees all rounds, one after the other; else several are solved at once, on a thread each.
+            processes = 1 if len(plan) == 1 or monitor is not None or self.verbose else self._jobs() or 1
+            if processes > 1:
+                solver_for = self._solver_for(1)
+            fitted = solve_rounds(plan, rows, solver_for, both(log, monitor), processes)
         ended = fitted[-1].status
         if ended in CUT_SHORT and len(fitted) > 1:
             fitted.pop()  # a round cut short would spoil the mean with a finished one
@@ -97,7 +99,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     def _cross_validate(
         self, recipe: Recipe, given: Rows, merged: Rows, groups: ArrayLike | None, steps: list[Step]
-    ) -> list[tuple[Recipe, float, Geometry]]:
+    ) -> Plan:
         """Choose λ and the rounds; keep the scores, and what the folds are good for."""
         rows, splits, share = self._splits(given, merged, groups)
         search = Search(
@@ -263,13 +265,14 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {threads!r}.")
         return max(1, cpu_count() + 1 + int(threads)) if threads is not None and threads < 0 else threads
 
-    def _solver(self, problem: Problem) -> Solver:
-        return make_solver(
+    def _solver_for(self, threads: int | None) -> Callable[[Problem], Solver]:
+        """Return what makes the solver of a program."""
+        return partial(
+            make_solver,
             self.solver,
-            problem,
             tol=positive("tol", self.tol),
             max_iter=None if self.max_iter is None else whole("max_iter", self.max_iter, 1, optional=True),
-            threads=self._threads(),
+            threads=threads,
             device=self.device,
         )
 

@@ -375,7 +375,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         if not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
             raise ValueError(f"lams must hold positive finite numbers, got {lams!r}.")
         with shown(self.verbose) as log:
-            return accurate_path(copy._recipe(), rows, values, copy._solver, log)
+            return accurate_path(copy._recipe(), rows, values, copy._solver_for(copy._threads()), log)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends of prediction intervals at the rows of X, by CV+.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+
+from joblib import Parallel, delayed
 
 from pldc.function.pldc import PLDC
 from pldc.function.warp import WarpedPLDC
@@ -13,6 +15,9 @@ from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import Geometry, Units
 from pldc.solve import Solver
 from pldc.solve.run import Monitor
+
+CUT_SHORT = ("interrupted", "stopped")
+Plan = list[tuple[Recipe, float, Geometry]]  # λ and coordinates of each round
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,38 @@ def solve_round(
     problem = recipe.problem(rows, units, lam)
     solver = solver_for(problem)
     return read(problem, units, solver.solve(problem, monitor=monitor), solver)
+
+
+def solve_rounds(
+    plan: Plan, rows: Rows, solver_for: Callable[[Problem], Solver], monitor: Monitor, processes: int = 1
+) -> list[FittedRound]:
+    """Solve the programs of all rounds, until one is cut short; the first in this process, where Ctrl-C keeps its best.
+
+    With several `processes` the others are solved meanwhile by them, unmonitored.
+    """
+    (first, *others) = plan
+    rest: Iterator[FittedRound]
+    if others and processes != 1:
+        tasks = (delayed(solve_round)(*_order(each, rows), solver_for, unseen) for each in others)
+        rest = Parallel(n_jobs=processes, return_as="generator")(tasks)  # they begin at once
+    else:
+        rest = (solve_round(*_order(each, rows), solver_for, monitor) for each in others)
+    fitted = [solve_round(*_order(first, rows), solver_for, monitor)]
+    try:
+        while fitted[-1].status not in CUT_SHORT and len(fitted) < len(plan):
+            fitted.append(next(rest))
+    except KeyboardInterrupt:  # while waiting for others: those that are done are complete
+        fitted[-1] = replace(fitted[-1], status="interrupted")
+    return fitted
+
+
+def _order(each: tuple[Recipe, float, Geometry], rows: Rows) -> tuple[Recipe, Rows, float, Geometry]:
+    recipe, lam, geometry = each
+    return recipe, rows, lam, geometry
+
+
+def unseen(row: dict[str, float]) -> None:
+    """Look at no iteration."""
 
 
 def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> FittedRound:
