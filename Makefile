@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs bench paper paper-quick clean
 .DEFAULT_GOAL := demo
 
 # A stamp a set of extras: reinstalled when the project's declared dependencies or the pins change.
@@ -35,7 +35,15 @@ bench: $(VENV)/stamp-bench
 	$(BIN)/python -m benchmarks.engines $(if $(AUTHORS),--authors $(AUTHORS))
 	$(BIN)/python -m benchmarks.line
 	$(BIN)/python -m benchmarks.throughput
+	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.tuned_fit $(if $(AUTHORS),--authors $(AUTHORS)))
 	$(BIN)/python -m benchmarks.report
+
+# The paper's experiments: PLDC_DATA is the folder of the data sets. A run that was stopped goes on where it was.
+paper: $(VENV)/stamp-study
+	$(BIN)/python -m experiments.paper
+
+paper-quick: $(VENV)/stamp-study
+	$(BIN)/python -m experiments.paper --quick
 
 clean:
 	rm -rf $(VENV) docs/_build docs/auto_examples docs/api demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
