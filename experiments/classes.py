@@ -26,7 +26,7 @@ SETS = ("iris", "wine", "bpd", "balance_scale", "ecoli", "heart_disease", "ionos
 # Per cent, of a study by the same protocol: hinge, joint seminorm, standardised features.
 REFERENCE = dict(zip(SETS, (3.8, 3.7, 19.9, 7.3, 12.5, 45.6, 8.9), strict=True))
 RIVALS = ("kNN", "RBF SVM", "MLP", "XGBoost")
-METHODS = ("pldc", "pldc, axes", "pldc, componentwise", "pldc, log loss", *RIVALS)
+METHODS = ("pldc", "pldc, componentwise", "pldc, directions", "pldc, log loss", *RIVALS)
 COLUMNS = ("dataset", "method", "seed", "n_train", "error", "seconds", "lam", "gap")
 
 

@@ -22,7 +22,7 @@ SHOWN = (
 
 
 def draw(found: dict[str, Values], folder: Path) -> None:
-    """Write one SVG a study."""
+    """Write one figure a study."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -37,7 +37,7 @@ def draw(found: dict[str, Values], folder: Path) -> None:
             plt.close(figure)
     if "surface" in found:
         figure = surface(plt)
-        figure.savefig(folder / "surface.svg", metadata={"Date": None})
+        figure.savefig(folder / "surface.png", dpi=100)  # thousands of patches: small only as pixels
         plt.close(figure)
 
 

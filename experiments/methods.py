@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -115,35 +116,25 @@ def knn(classes: bool = False) -> Method:
     return fit
 
 
-class Scaled(RegressorMixin, BaseEstimator):
-    """A regressor fitted to standardised targets."""
+def in_units(method: Method) -> Method:
+    """Return the method with its targets standardised."""
+    return lambda X, y: TransformedTargetRegressor(Fitting(method), transformer=StandardScaler()).fit(X, y)
 
-    def __init__(self, model: Any):
-        self.model = model
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Scaled:
+class Fitting(RegressorMixin, BaseEstimator):
+    """A method as an estimator."""
+
+    def __init__(self, method: Method):
+        self.method = method
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Fitting:
         """Fit."""
-        self.center_, self.unit_ = y.mean(), y.std() or 1.0
-        self.model.fit(X, (y - self.center_) / self.unit_)
+        self.model_ = self.method(X, y)
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Predict in the units of y."""
-        return self.center_ + self.unit_ * np.asarray(self.model.predict(X)).reshape(len(X))
-
-
-def in_units(method: Method) -> Method:
-    """Return the method with its targets standardised."""
-
-    class Inner(BaseEstimator):
-        def fit(self, X: np.ndarray, y: np.ndarray) -> Inner:
-            self.fitted_ = method(X, y)
-            return self
-
-        def predict(self, X: np.ndarray) -> np.ndarray:
-            return self.fitted_.predict(X)
-
-    return lambda X, y: Scaled(Inner()).fit(X, y)
+        """Predict."""
+        return np.asarray(self.model_.predict(X)).reshape(len(X))
 
 
 def gaussian_process(X: np.ndarray, y: np.ndarray) -> Any:
@@ -185,26 +176,28 @@ def ebm(X: np.ndarray, y: np.ndarray) -> Any:
     return ExplainableBoostingRegressor(n_jobs=1, random_state=0).fit(X, y)
 
 
+class SinglePrecision(NamedTuple):
+    """A model that predicts from numbers of single precision."""
+
+    model: Any
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Predict."""
+        return self.model.predict(X.astype(np.float32))
+
+
 def xrfm(X: np.ndarray, y: np.ndarray) -> Any:
-    """Recursive feature machine, defaults on standardised columns, a fifth of the rows for validation."""
+    """Recursive feature machine, defaults, a fifth of the rows for validation."""
     import torch
     from xrfm import xRFM
 
     torch.manual_seed(0)
     torch.set_num_threads(1)
     cut = int(0.8 * len(y))
-
-    class Inner(BaseEstimator):
-        def fit(self, Z: np.ndarray, t: np.ndarray) -> Inner:
-            Z, t = Z.astype(np.float32), t.astype(np.float32)[:, None]
-            self.model_ = xRFM(device="cpu", verbose=False)
-            self.model_.fit(Z[:cut], t[:cut], Z[cut:], t[cut:])
-            return self
-
-        def predict(self, Z: np.ndarray) -> np.ndarray:
-            return np.asarray(self.model_.predict(Z.astype(np.float32)))
-
-    return make_pipeline(StandardScaler(), Scaled(Inner())).fit(X, y)
+    Z, t = X.astype(np.float32), y.astype(np.float32)[:, None]
+    model = xRFM(device="cpu", verbose=False)
+    model.fit(Z[:cut], t[:cut], Z[cut:], t[cut:])
+    return SinglePrecision(model)
 
 
 class CodedKNN(BaseEstimator):
@@ -320,7 +313,9 @@ REGRESSORS: dict[str, Method] = {
         RandomForestRegressor(100, random_state=0), {"max_features": [0.33, 0.66, 1.0], "min_samples_leaf": [1, 3]}
     ),
     "EBM": ebm,
-    "xRFM": xrfm,
+    "xRFM": lambda X, y: make_pipeline(
+        StandardScaler(), TransformedTargetRegressor(Fitting(xrfm), transformer=StandardScaler())
+    ).fit(X, y),
     "ridge": lambda X, y: make_pipeline(StandardScaler(), RidgeCV(10.0 ** np.arange(-4, 5))).fit(X, y),
     "constant": lambda X, y: DummyRegressor().fit(X, y),
 }
@@ -328,8 +323,8 @@ REGRESSORS: dict[str, Method] = {
 CLASSIFIERS: dict[str, Method] = {
     "pldc": dc_classes(),
     "pldc, paper": dc_classes(geometry="axes", penalty="joint", standardize=False, scoring="accuracy"),
-    "pldc, axes": dc_classes(geometry="axes", penalty="joint"),
-    "pldc, componentwise": dc_classes(geometry="axes", penalty="componentwise"),
+    "pldc, componentwise": dc_classes(penalty="componentwise"),
+    "pldc, directions": dc_classes(geometry="directions"),
     "pldc, log loss": dc_classes(loss="log"),
     "MLP, as coded": lambda X, y: CodedMLP(classes=True).fit(X, y),
     "SVM, as coded": lambda X, y: CodedSVM().fit(X, y),

@@ -35,7 +35,7 @@ REFERENCE = {
         "boston": (17.0, "pldc, squared, joint"),
     },
     "classes": {
-        name: (value, "pldc, axes")
+        name: (value, "pldc")
         for name, value in (
             ("bpd", 19.9),
             ("iris", 3.8),
@@ -75,7 +75,8 @@ def interval(values: Iterable[float]) -> tuple[float, float]:
 
 def shown(values: Iterable[float] | None, digits: int = 1) -> str:
     """Return "mean ± half-width", or the mean alone."""
-    if values is None:
+    values = list(values or [])
+    if not values:
         return ""
     mean, half = interval(values)
     if np.isnan(mean):
