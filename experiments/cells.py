@@ -40,11 +40,16 @@ def run_missing(path: Path, columns: Sequence[str], cell: Callable, todo: list[t
 
 
 def mend(path: Path, columns: Sequence[str]) -> None:
-    """Begin the file with its header, or cut off a line that was being written when a run was killed."""
+    """Begin the file with its header, or cut off a line that was being written when a run was killed.
+
+    The rows of a cell are one short write, so a kill leaves all of them or none, but for a full disk.
+    """
     if not path.exists():
         path.write_text(",".join(columns) + "\n", encoding="utf-8")
         return
     text = path.read_text(encoding="utf-8")
+    if text.splitlines()[:1] != [",".join(columns)]:
+        raise ValueError(f"{path.name} holds other columns than {', '.join(columns)}: move it away to begin anew.")
     if not text.endswith("\n"):
         path.write_text(text[: text.rfind("\n") + 1], encoding="utf-8")
 

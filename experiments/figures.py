@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.page import Values, critical_difference, interval, mean_ranks, unique
+from experiments.page import OVERLAP, Values, critical_difference, interval, mean_errors, ranks_of, unique
 
 SHOWN = (
     "pldc",
@@ -57,13 +57,13 @@ def synthetic(ax: Any, values: Values) -> None:
     ax.set(ylabel="error / variance × 100", ylim=(0, 200))
 
 
-def bars(ax: Any, values: Values, ylabel: str) -> None:
+def bars(ax: Any, values: Values, ylabel: str, overlap: float) -> None:
     """Draw bars with intervals, one group a data set."""
     sets = unique(s for s, _ in values)
     methods = [m for m in (*SHOWN, "SVM, as coded", "RBF SVM") if any(b == m for _, b in values)]
     width = 0.8 / max(len(methods), 1)
     for k, m in enumerate(methods):
-        mean, half = np.array([interval(values.get((s, m), {}).values()) for s in sets]).T
+        mean, half = np.array([interval(values.get((s, m), {}).values(), overlap) for s in sets]).T
         ax.bar(np.arange(len(sets)) + k * width, mean, width, yerr=np.nan_to_num(half), label=m, error_kw={"lw": 0.6})
     ax.set_xticks(np.arange(len(sets)) + 0.4, sets, rotation=30, fontsize=7)
     ax.set(ylabel=ylabel)
@@ -72,13 +72,13 @@ def bars(ax: Any, values: Values, ylabel: str) -> None:
 
 def regression(ax: Any, values: Values) -> None:
     """Figure of the eight real sets."""
-    bars(ax, values, "error / variance × 100")
+    bars(ax, values, "error / variance × 100", OVERLAP["regression"])
     ax.set(ylim=(0, 200))
 
 
 def classes(ax: Any, values: Values) -> None:
     """Figure of the seven sets of classes."""
-    bars(ax, values, "error, per cent")
+    bars(ax, values, "error, per cent", OVERLAP["classes"])
 
 
 def rate(ax: Any, values: Values) -> None:
@@ -99,9 +99,10 @@ def rate(ax: Any, values: Values) -> None:
 
 def wide(ax: Any, values: Values) -> None:
     """Critical-difference plot: mean ranks on a line, and the difference beyond which two methods differ."""
-    methods, ranks, _ = mean_ranks(values)
+    methods, errors, _ = mean_errors(values)
     if not methods:
         return
+    ranks = ranks_of(errors)
     mean = ranks.mean(axis=0)
     order = np.argsort(mean)
     for height, k in enumerate(order):

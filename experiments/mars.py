@@ -31,12 +31,23 @@ class Factor(NamedTuple):
 
 
 class Mars(RegressorMixin, BaseEstimator):
-    """MARS with `max_degree` factors a term at most; `penalty` None is 2 for one factor, 3 for more."""
+    """MARS with `max_degree` factors a term at most; `penalty` None is 2 for one factor, 3 for more.
 
-    def __init__(self, max_degree: int = 1, max_terms: int | None = None, penalty: float | None = None):
+    With `linear` a factor may be a line, and knots come as near the ends as the rows demand; without it, too few rows
+    for knots away from the ends leave a constant, as in the toolbox of the paper's authors.
+    """
+
+    def __init__(
+        self,
+        max_degree: int = 1,
+        max_terms: int | None = None,
+        penalty: float | None = None,
+        linear: bool = True,
+    ):
         self.max_degree = max_degree
         self.max_terms = max_terms
         self.penalty = penalty
+        self.linear = linear
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Mars:
         """Grow, prune, and fit the terms that are left."""
@@ -67,7 +78,7 @@ class Mars(RegressorMixin, BaseEstimator):
                     continue
                 parent = columns([term], X)[:, 0]
                 for k in {*range(d)} - {factor.feature for factor in term}:
-                    found, knot = best_knot(parent, X[:, k], Q, residual, d)
+                    found, knot = best_knot(parent, X[:, k], Q, residual, d, self.linear)
                     if found > gain:
                         best, gain = (term, k, knot), found
             if best is None:
@@ -117,7 +128,7 @@ def columns(terms: list[tuple[Factor, ...]], X: np.ndarray) -> np.ndarray:
 
 
 def best_knot(
-    parent: np.ndarray, x: np.ndarray, Q: np.ndarray, residual: np.ndarray, d: int
+    parent: np.ndarray, x: np.ndarray, Q: np.ndarray, residual: np.ndarray, d: int, linear: bool = True
 ) -> tuple[float, float | None]:
     """Return the fall of the residual sum of squares by the best pair of hinges, and its knot; None: a line will do."""
     line = parent * x
@@ -132,9 +143,11 @@ def best_knot(
     count = len(active)
     span = int(max(1, -np.log2(-np.log(0.95) / (d * max(count, 1))) / 2.5))
     end = int(max(1, 3 - np.log2(0.05 / d)))
+    if linear:
+        end = min(end, max(count // 2 - 1, 0))
     inner = np.unique(active[end : max(count - end, end) : span])
     if not len(inner):
-        return gain, None
+        return (gain if linear else 0.0), None
     if len(inner) > MOST_KNOTS:
         inner = inner[np.linspace(0, len(inner) - 1, MOST_KNOTS).astype(int)]
     H = parent[:, None] * np.maximum(x[:, None] - inner, 0.0)
@@ -142,4 +155,6 @@ def best_knot(
     norm = (rest**2).sum(axis=0)
     gains = np.where(norm > SMALL * (H**2).sum(axis=0), (residual @ rest) ** 2 / np.maximum(norm, 1e-300), 0.0)
     at = int(gains.argmax())
-    return (gain + float(gains[at]), float(inner[at])) if gains[at] > 1e-6 * gain else (gain, None)
+    if linear and not gains[at] > 1e-6 * gain:
+        return gain, None
+    return gain + float(gains[at]), float(inner[at])

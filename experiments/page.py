@@ -2,7 +2,9 @@
 
     python -m experiments.page [FOLDER]
 
-Means with 95 % intervals of Student's t over the seeds; comparisons are paired, seed by seed.
+Means with 95 % intervals of Student's t over the seeds; comparisons are paired, seed by seed. Where the seeds split one
+table again and again, runs are not independent: the variance of a mean of J runs is then taken as (1/J + test/train)
+times that of one (Nadeau and Bengio 2003).
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ RIVALS_CODED = {
     "classes": ("MLP, as coded", "SVM, as coded", "kNN, as coded"),
 }
 RIVALS_FAIR = {"regression": ("MLP", "MARS", "kNN"), "classes": ("MLP", "RBF SVM", "kNN")}
+OVERLAP = {"regression": 0.25, "classes": 1.0, "wide": 1 / 3}  # test rows for each training row, of one table
 Values = dict[tuple[str, str], dict[int, float]]
 
 
@@ -64,24 +67,29 @@ def values_of(rows: list[dict], metric: str) -> Values:
     return out
 
 
-def interval(values: Iterable[float]) -> tuple[float, float]:
+def interval(values: Iterable[float], overlap: float = 0.0) -> tuple[float, float]:
     """Return the mean and the half-width of its 95 % interval; the latter is not a number for one value."""
     v = np.array(list(values))
     v = v[np.isfinite(v)]
     if len(v) < 2:
         return (float(v[0]) if len(v) else np.nan), np.nan
-    return float(v.mean()), float(t.ppf(0.975, len(v) - 1) * v.std(ddof=1) / np.sqrt(len(v)))
+    return float(v.mean()), float(t.ppf(0.975, len(v) - 1) * v.std(ddof=1) * np.sqrt(1 / len(v) + overlap))
 
 
-def shown(values: Iterable[float] | None, digits: int = 1) -> str:
-    """Return "mean ± half-width", or the mean alone."""
+def shown(values: Iterable[float] | None, digits: int = 1, overlap: float = 0.0) -> str:
+    """Return "mean ± half-width", or the mean alone, and how many runs failed."""
     values = list(values or [])
-    if not values:
-        return ""
-    mean, half = interval(values)
-    if np.isnan(mean):
-        return "failed"
-    return f"{mean:.{digits}f}" if np.isnan(half) else f"{mean:.{digits}f} ± {half:.{digits}f}"
+    failed = int(np.sum(~np.isfinite(values)))
+    if failed == len(values):
+        return "failed" if values else ""
+    mean, half = interval(values, overlap)
+    text = f"{mean:.{digits}f}" if np.isnan(half) else f"{mean:.{digits}f} ± {half:.{digits}f}"
+    return text + (f" ({failed} of {len(values)} failed)" if failed else "")
+
+
+def smallest(values: dict[str, dict[int, float]]) -> str:
+    """Name the method with the least mean; what failed everywhere is none."""
+    return min(values, key=lambda m: np.nan_to_num(interval(values[m].values())[0], nan=np.inf))
 
 
 def unique(items: Iterable[str]) -> list[str]:
@@ -89,66 +97,76 @@ def unique(items: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(items))
 
 
-def means_table(values: Values, digits: int = 1) -> list[list[str]]:
+def means_table(values: Values, digits: int = 1, overlap: float = 0.0) -> list[list[str]]:
     """Return one line a method, one column a data set."""
     sets, methods = unique(s for s, _ in values), unique(m for _, m in values)
     lines = [["method", *sets]]
     for m in methods:
         found = [values.get((s, m)) for s in sets]
-        lines.append([m, *(shown(None if f is None else f.values(), digits) for f in found)])
+        lines.append([m, *(shown(f and f.values(), digits, overlap) for f in found)])
     seeds = [max((len(v) for (a, _), v in values.items() if a == s), default=0) for s in sets]
     return [*lines, ["runs", *map(str, seeds)]]
 
 
-def verdict(ours: dict[int, float], rivals: dict[str, dict[int, float]]) -> tuple[str, str]:
-    """Judge "better than all": by paired differences to each rival, yes, no, or open; and name the best rival."""
+def verdict(ours: dict[int, float], rivals: dict[str, dict[int, float]], overlap: float) -> str:
+    """Judge "better than all" by paired differences to each rival: yes, no, or open; and name the best rival."""
     if not ours or not rivals:
-        return "", ""
-    best = min(rivals, key=lambda m: interval(rivals[m].values())[0])
+        return ""
     state = "yes"
     for values in rivals.values():
-        common = [s for s in ours if s in values]
-        mean, half = interval(values[s] - ours[s] for s in common)
-        if mean < 0 and (np.isnan(half) or mean + half < 0):
-            return "no", best
+        mean, half = interval((values[s] - ours[s] for s in ours if s in values), overlap)
+        if mean + half < 0:
+            return f"no / {smallest(rivals)}"
         if not mean - half > 0:
             state = "open"
-    return state, best
+    return f"{state} / {smallest(rivals)}"
 
 
 def claims_table(study: str, values: Values) -> list[list[str]]:
     """Return each ✓ and ✗ of the paper's table, against its rivals as coded and tuned fairly."""
+    overlap = OVERLAP[study]
     lines = [
         ["data set", "paper", "as in the paper", "reference", "beats rivals as coded", "beats the same, tuned"]
         + ["all defaults", "beats the same, tuned", "best of all here"]
     ]
+
+    def text(found: dict[int, float]) -> str:
+        return shown(found.values(), overlap=overlap)
+
     for name, claim in CLAIMS[study].items():
         here = {m: v for (s, m), v in values.items() if s == name}
         if not here:
             continue
-        reference, own = REFERENCE[study].get(name, (np.nan, "pldc, paper"))
+        reference, own = REFERENCE[study].get(name, (np.nan, ""))
         paper, default = here.get("pldc, paper", {}), here.get("pldc", {})
-        groups = [{m: here[m] for m in group[study] if m in here} for group in (RIVALS_CODED, RIVALS_FAIR)]
-        said = [" / ".join(filter(None, verdict(paper, group))) for group in groups]
-        top = min(here, key=lambda m: np.nan_to_num(interval(here[m].values())[0], nan=np.inf))
-        said_default = " / ".join(filter(None, verdict(default, groups[1])))
-        ref = "" if np.isnan(reference) else f"{reference:g} (here {shown(here.get(own, {}).values())})"
+        coded, fair = ({m: here[m] for m in group[study] if m in here} for group in (RIVALS_CODED, RIVALS_FAIR))
+        top = smallest(here)
         lines.append(
-            [name, "✓" if claim else "✗", shown(paper.values()), ref, *said]
-            + [shown(default.values()), said_default, f"{top} {shown(here[top].values())}"]
+            [name, "✓" if claim else "✗", text(paper)]
+            + ["" if np.isnan(reference) else f"{reference:g} (here {text(here.get(own, {}))})"]
+            + [verdict(paper, coded, overlap), verdict(paper, fair, overlap)]
+            + [text(default), verdict(default, fair, overlap), f"{top} {text(here[top])}"]
         )
     return lines
 
 
-def mean_ranks(values: Values) -> tuple[list[str], np.ndarray, int]:
-    """Return the methods that ran everywhere, their ranks (sets, methods), and the common number of seeds."""
+def mean_errors(values: Values) -> tuple[list[str], np.ndarray, int]:
+    """Return methods that ran everywhere, their errors (sets, methods) over common seeds, and how many these are.
+
+    A method that failed once on a set has failed there: its error is infinite.
+    """
     sets, methods = unique(s for s, _ in values), unique(m for _, m in values)
     methods = [m for m in methods if all((s, m) in values for s in sets)]
     common = set.intersection(*(set(values[s, m]) for s in sets for m in methods)) if methods else set()
     if not common:
         return [], np.empty((0, 0)), 0
     table = np.array([[np.mean([values[s, m][k] for k in common]) for m in methods] for s in sets])
-    return methods, np.array([rankdata(np.nan_to_num(row, nan=np.inf)) for row in table]), len(common)
+    return methods, np.nan_to_num(table, nan=np.inf), len(common)
+
+
+def ranks_of(errors: np.ndarray) -> np.ndarray:
+    """Rank the methods on each set."""
+    return np.array([rankdata(row) for row in errors])
 
 
 def critical_difference(methods: int, sets: int) -> float:
@@ -159,35 +177,36 @@ def critical_difference(methods: int, sets: int) -> float:
 
 def rank_table(values: Values, draws: int = 2000) -> list[list[str]]:
     """Return mean ranks with intervals by resampling the sets, and geometric means."""
-    methods, ranks, seeds = mean_ranks(values)
+    methods, errors, seeds = mean_errors(values)
     if not methods:
         return [["method", "mean rank"]]
+    ranks = ranks_of(errors)
     rng = np.random.default_rng(0)
     again = ranks[rng.integers(0, len(ranks), (draws, len(ranks)))].mean(axis=1)
     low, high = np.quantile(again, [0.025, 0.975], axis=0)
-    sets = unique(s for s, _ in values)
     lines = [["method", "mean rank", "95 % interval", "geometric mean", "first of all on"]]
     for k in np.argsort(ranks.mean(axis=0)):
-        means = [interval(values[s, methods[k]].values())[0] for s in sets]
-        geometric = np.exp(np.mean(np.log(np.maximum(means, 1e-3))))
+        geometric = np.exp(np.mean(np.log(np.maximum(errors[:, k], 1e-3))))
         first = int((ranks[:, k] == ranks.min(axis=1)).sum())
         lines.append(
             [methods[k], f"{ranks[:, k].mean():.2f}", f"{low[k]:.2f} to {high[k]:.2f}", f"{geometric:.2f}", str(first)]
         )
-    gap = critical_difference(len(methods), len(sets))
-    return [*lines, [f"{len(sets)} sets, {seeds} runs", f"critical difference {gap:.2f}", "", "", ""]]
+    gap = critical_difference(len(methods), len(errors))
+    return [*lines, [f"{len(errors)} sets, {seeds} runs", f"critical difference {gap:.2f}", "", "", ""]]
 
 
 def slope(sizes: np.ndarray, values: list[dict[int, float]]) -> tuple[float, float]:
-    """Return the exponent of the mean against the size, and its 95 % half-width by resampling seeds."""
+    """Return the exponent of the mean against the size, and its 95 % half-width by resampling seeds, if several."""
     x = np.log(sizes)
     rng = np.random.default_rng(0)
-    samples = [np.array(list(v.values())) for v in values]
+    samples = [np.array([v for v in seeds.values() if np.isfinite(v)]) for seeds in values]
 
     def one(means: list[float]) -> float:
         return float(np.polyfit(x, np.log(means), 1)[0])
 
     center = one([s.mean() for s in samples])
+    if min(len(s) for s in samples) < 2:
+        return center, np.nan
     draws = [one([rng.choice(s, len(s)).mean() for s in samples]) for _ in range(500)]
     return center, float(1.96 * np.std(draws))
 
@@ -199,12 +218,17 @@ def rate_table(values: Values) -> list[list[str]]:
     for d in unique(s.split()[0] for s, _ in values):
         number = int(d[2:])
         for m in methods:
-            names = [s for s in unique(s for s, _ in values) if s.split()[0] == d and (s, m) in values]
-            sizes = np.array([int(s.split("n=")[1]) for s in names])
+            found = {
+                int(s.split("n=")[1]): v
+                for (s, b), v in values.items()
+                if b == m and s.split()[0] == d and np.isfinite(list(v.values())).any()
+            }
+            sizes = np.array(sorted(found))
             if len(sizes) > 1:
-                center, half = slope(sizes, [values[s, m] for s in names])
+                center, half = slope(sizes, [found[n] for n in sizes])
                 bounds = [f"{-2 / (number + k):.2f}" for k in (4, 2)]
-                lines.append([str(number), m, f"{center:.2f} ± {half:.2f}", *bounds, f"{sizes[0]} to {sizes[-1]}"])
+                text = f"{center:.2f}" if np.isnan(half) else f"{center:.2f} ± {half:.2f}"
+                lines.append([str(number), m, text, *bounds, f"{sizes[0]} to {sizes[-1]}"])
     return lines
 
 
@@ -212,7 +236,7 @@ def draw(folder: Path) -> None:
     """Write all tables and figures that the result files of `folder` allow."""
     figures = folder / "figures"
     figures.mkdir(exist_ok=True)
-    found = {}
+    found, sources = {}, [["study", "rows", "commits"]]
     for name, metric in (
         ("synthetic", "nmse"),
         ("regression", "nmse"),
@@ -225,8 +249,10 @@ def draw(folder: Path) -> None:
         rows = read(folder / f"paper_{name}.csv")
         if not rows:
             continue
+        sources.append([name, str(len(rows)), ", ".join(unique(row["commit"] for row in rows))])
         values = found[name] = values_of(rows, metric)
-        write_table(folder / f"paper_{name}.rst", means_table(values, 4 if name == "rate" else 1))
+        table = means_table(values, 4 if name == "rate" else 1, OVERLAP.get(name, 0.0))
+        write_table(folder / f"paper_{name}.rst", table)
         if name in CLAIMS:
             write_table(folder / f"paper_{name}_claims.rst", claims_table(name, values))
         if name in ("wide", "synthetic"):
@@ -237,6 +263,7 @@ def draw(folder: Path) -> None:
             write_table(folder / "paper_manifold_discrepancy.rst", means_table(values_of(rows, "discrepancy"), 3))
         if name == "rate":
             write_table(folder / "paper_rate_exponents.rst", rate_table(values))
+    write_table(folder / "paper_sources.rst", sources)
     from experiments import figures as pictures
 
     pictures.draw(found, figures)

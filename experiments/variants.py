@@ -110,7 +110,7 @@ def search(
     other = replace(recipe, linear=True) if beside else None
     found.run(scale_of_lam(recipe, rows), [kinds[kind] for kind in rounds], other)
     quick = AdmmSolver(tol=1e-2, max_iter=400, threads=1)
-    fits = [solve_round(r.recipe, rows, r.lam, r.geometry, lambda _: quick, lambda _: None) for r in found.rounds]
+    fits = [solve_round(rows, r.recipe, r.lam, r.geometry, lambda _: quick, lambda _: None) for r in found.rounds]
     return found, np.array([np.clip(fit.function(X_test), y.min(), y.max()) for fit in fits])
 
 
@@ -126,7 +126,7 @@ def ways(found: Search) -> dict[str, tuple[int, ...]]:
 
 
 def cell(name: str, rows: int, seed: int, variants: tuple[str, ...]) -> list[dict]:
-    """Try variants on one split."""
+    """Try variants, and rivals, on one split."""
     warnings.simplefilter("ignore")
     parts = split(name, rows, seed)
     if parts is None:
@@ -138,7 +138,7 @@ def cell(name: str, rows: int, seed: int, variants: tuple[str, ...]) -> list[dic
         error = 100.0 * float(np.mean((prediction - y_test) ** 2) / np.var(y_test))
         out.append(dict(zip(COLUMNS, (name, rows, seed, variant, way, error, count, seconds), strict=True)))
 
-    for variant, settings in ((name, VARIANTS[name]) for name in variants):
+    for variant, settings in ((name, VARIANTS[name]) for name in variants if name in VARIANTS):
         start = time.perf_counter()
         found, predictions = search(X, y, X_test, **settings)
         seconds = time.perf_counter() - start
@@ -151,7 +151,7 @@ def cell(name: str, rows: int, seed: int, variants: tuple[str, ...]) -> list[dic
     for variant, members in MEANS.items():
         for way in ("best", "three") if all((member, "best") in kept for member in members) else ():
             line(variant, way, np.mean([kept[member, way] for member in members], axis=0), 0, 0.0)
-    for rival in RIVALS:
+    for rival in (name for name in variants if name in RIVALS):
         start = time.perf_counter()
         prediction = REGRESSORS[rival](X, y).predict(X_test)
         line(rival, "", prediction, 0, time.perf_counter() - start)
@@ -165,14 +165,15 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=[100, 400, 1000])
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--sets", nargs="*")
-    parser.add_argument("--variants", nargs="*", default=list(VARIANTS))
+    parser.add_argument("--variants", nargs="*", default=[*VARIANTS, *RIVALS])
     parser.add_argument("--judge-sets", action="store_true", help="only the seven sets of experiments.defaults")
     arguments = parser.parse_args()
     regression = [name for name, about in index().items() if about["task"] == "regression"]
     sets = arguments.sets or (SETS if arguments.judge_sets else regression)
-    known = {(r["dataset"], int(r["rows"]), int(r["seed"])) for r in read(RESULTS)}
+    known = {(r["dataset"], int(r["rows"]), int(r["seed"]), r["variant"]) for r in read(RESULTS)}
     cells = [(s, n, k) for n in arguments.rows for k in range(arguments.splits) for s in sets]
-    todo = [(*c, tuple(arguments.variants)) for c in cells if c not in known]
+    todo = [(*c, tuple(v for v in arguments.variants if (*c, v) not in known)) for c in cells]
+    todo = [c for c in todo if c[-1]]
     run_missing(RESULTS, COLUMNS, cell, todo, arguments.jobs)
     report()
 

@@ -2,6 +2,7 @@
 
 import logging
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
@@ -352,7 +353,6 @@ def test_progress_is_logged(caplog):
 
 def test_two_processes_and_a_local_dask_cluster_agree_with_one():
     distributed = pytest.importorskip("distributed")
-    import joblib
 
     X, y = table(24)
     settings = {"max_rounds": 1, "tol": 1e-3}
@@ -553,17 +553,33 @@ def test_rounds_solved_by_other_processes_are_the_same():
 
 
 def test_an_interrupt_while_other_processes_solve_keeps_what_is_done(monkeypatch):
-    def never_done(**settings):
+    def one_done(**settings):
         def wait(tasks):
+            function, arguments, names = next(iter(tasks))
+            yield function(*arguments, **names)
             raise KeyboardInterrupt
-            yield
 
         return wait
 
     X, y = table(50)
-    monkeypatch.setattr("pldc.select.rounds.Parallel", never_done)
+    monkeypatch.setattr("pldc.select.rounds.Parallel", one_done)
+    monkeypatch.setattr(Search, "best_rounds", lambda self, most: (0, 1, 2))
     model = DCRegressor(n_jobs=2, tol=1e-3)
     with pytest.raises(KeyboardInterrupt, match="the model is usable"):
         model.fit(X, y)
-    assert len(model.rounds_) == 1 and model.certificate_.gap <= 1.01e-3
+    assert len(model.rounds_) == 2 and all(r.certificate.gap <= 1.01e-3 for r in model.rounds_)
     assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
+def test_rounds_are_solved_under_any_backend(backend, monkeypatch):
+    monkeypatch.setattr(Search, "best_rounds", lambda self, most: (0, 1))
+    X, y = table(30)
+    settings = {"tol": 1e-2, "max_rounds": 1}
+    expected = DCRegressor(n_jobs=1, **settings).fit(X, y)
+    with joblib.parallel_config(backend, n_jobs=2):
+        found = DCRegressor(**settings).fit(X, y)
+        fewer = DCRegressor(n_jobs=2, **settings).fit(X, y)
+    assert len(expected.rounds_) == 2
+    for model in (found, fewer):
+        np.testing.assert_allclose(model.predict(X), expected.predict(X), atol=1e-6)

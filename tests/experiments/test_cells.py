@@ -41,6 +41,13 @@ def test_a_line_cut_short_is_dropped(tmp_path):
     assert len(read(path)) == 1
 
 
+def test_a_file_of_another_study_is_refused(tmp_path):
+    path = tmp_path / "study.csv"
+    path.write_text("other,columns\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="move it away"):
+        mend(path, COLUMNS)
+
+
 SLOW = """
 import sys, time
 from pathlib import Path

@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
-from experiments.cells import run_missing
 from experiments.page import (
     claims_table,
     critical_difference,
     interval,
-    mean_ranks,
+    mean_errors,
     rank_table,
+    ranks_of,
+    rate_table,
+    shown,
     slope,
     values_of,
     verdict,
@@ -16,6 +18,8 @@ from experiments.page import (
 def test_the_interval_is_that_of_student():
     mean, half = interval([1.0, 2.0, 3.0, 4.0])
     assert mean == 2.5 and half == pytest.approx(3.1824463 * np.std([1, 2, 3, 4], ddof=1) / 2, rel=1e-6)
+    wider = interval([1.0, 2.0, 3.0, 4.0], overlap=0.25)[1]  # four splits of one table, a fifth of it to test
+    assert wider == pytest.approx(half * np.sqrt(2), rel=1e-12)
     assert interval([2.0, np.nan]) == (2.0, pytest.approx(np.nan, nan_ok=True))
 
 
@@ -25,17 +29,22 @@ def test_verdicts_are_paired_and_say_when_it_is_open():
     worse = {k: v + 1 + 0.1 * (-1) ** k for k, v in ours.items()}  # far less than the spread of either
     alike = {k: v + (-1) ** k for k, v in ours.items()}
     better = {k: v - 1 + 0.1 * (-1) ** k for k, v in ours.items()}
-    assert verdict(ours, {"a": worse}) == ("yes", "a")
-    assert verdict(ours, {"a": worse, "b": alike})[0] == "open"
-    assert verdict(ours, {"a": worse, "b": alike, "c": better}) == ("no", "c")
+    failed = dict.fromkeys(ours, np.nan)
+    assert verdict(ours, {"a": worse}, 0.0) == "yes / a"
+    assert verdict(ours, {"a": worse, "b": alike}, 0.0) == "open / b"
+    assert verdict(ours, {"a": worse, "b": alike, "c": better}, 0.0) == "no / c"
+    assert verdict(ours, {"f": failed, "a": worse}, 0.0) == "open / a"  # who failed is no best rival, nor beaten
+    assert verdict(ours, {"a": {k: v + 1 + (-1) ** k for k, v in ours.items()}}, 1.0) == "open / a"  # one table
+    for other in (0.0, 100.0):  # one run proves nothing, either way
+        assert verdict({0: 10.0}, {"a": {0: other}}, 0.0) == "open / a"
 
 
 def test_ranks_and_the_critical_difference():
     values = {
         (s, m): {0: v} for s, row in (("p", (1, 2, 3)), ("q", (2, 1, 3))) for m, v in zip("abc", row, strict=True)
     }
-    methods, ranks, seeds = mean_ranks(values)
-    assert methods == ["a", "b", "c"] and ranks.mean(axis=0).tolist() == [1.5, 1.5, 3.0] and seeds == 1
+    methods, errors, seeds = mean_errors(values)
+    assert methods == ["a", "b", "c"] and ranks_of(errors).mean(axis=0).tolist() == [1.5, 1.5, 3.0] and seeds == 1
     # Demšar (2006), table 5: q = 2.728 for five methods at 5 %
     assert critical_difference(5, 30) == pytest.approx(2.728 * np.sqrt(5 * 6 / (6 * 30)), rel=1e-3)
     lines = rank_table(values)
@@ -44,7 +53,7 @@ def test_ranks_and_the_critical_difference():
 
 def test_methods_that_did_not_run_everywhere_have_no_rank():
     values = {("p", "a"): {0: 1.0}, ("q", "a"): {0: 1.0}, ("p", "b"): {0: 2.0}}
-    assert mean_ranks(values)[0] == ["a"]
+    assert mean_errors(values)[0] == ["a"]
 
 
 def test_the_slope_of_a_power_law():
@@ -67,8 +76,17 @@ def test_claims_compare_the_paper_with_both_kinds_of_rivals():
     assert line[8].startswith("kNN 1.9")
 
 
-def test_what_failed_is_shown_as_failed(tmp_path):
+def test_what_failed_is_shown_and_ranked_last():
     rows = [{"dataset": "p", "method": "a", "seed": 0, "metric": "failed", "value": "nan"}]
-    values = values_of(rows, "nmse")
-    assert np.isnan(values["p", "a"][0])
-    run_missing(tmp_path / "x.csv", ("a",), lambda: [], [], 1)
+    assert np.isnan(values_of(rows, "nmse")["p", "a"][0])
+    assert shown([np.nan, np.nan]) == "failed" and shown([]) == "" and shown(None) == ""
+    assert shown([1.0, 3.0, np.nan]).endswith("(1 of 3 failed)")
+    lines = rank_table({("p", "a"): {0: 1.0, 1: np.nan}, ("p", "b"): {0: 2.0, 1: 2.0}})
+    assert [line[0] for line in lines[1:3]] == ["b", "a"] and lines[2][3] == "inf"
+
+
+def test_exponents_are_those_of_the_sizes_whatever_the_order_of_the_file():
+    values = {(f"d=2 n={n}", "pldc"): {0: 1.0 / n, 1: 1.0 / n, 2: np.nan} for n in (100, 25, 50)}
+    line = rate_table(values)[1]
+    assert line[2] == "-1.00 ± 0.00" and line[3:] == ["-0.33", "-0.50", "25 to 100"]
+    assert np.isnan(slope(np.array([1, 2]), [{0: 1.0}, {0: 0.5}])[1])  # one seed has no interval

@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import cpu_count
+from joblib import cpu_count, effective_n_jobs
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
@@ -25,7 +25,7 @@ from pldc.problem.class_losses import softmax
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import weighted_mean
 from pldc.select.folds import distinct, interleaved, subsample
-from pldc.select.rounds import CUT_SHORT, FittedRound, Plan, solve_rounds
+from pldc.select.rounds import FittedRound, Plan, solve_rounds
 from pldc.select.rules import rate, scale_of_lam
 from pldc.select.search import MOST_KEPT, Search, Split, Step, learn_geometry
 from pldc.solve import Solver
@@ -83,14 +83,11 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             else:
                 number = self._number_without_folds(recipe, rows, lam)
                 plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
-            # Whoever watches sees all rounds, one after the other; else several are solved at once, on a thread each.
-            processes = 1 if len(plan) == 1 or monitor is not None or self.verbose else self._jobs() or 1
+            # Whoever watches sees all rounds, one after the other; else several are solved at once.
+            processes = 1 if len(plan) == 1 or monitor is not None or self.verbose else self._processes()
             if processes > 1:
-                solver_for = self._solver_for(1)
-            fitted = solve_rounds(plan, rows, solver_for, both(log, monitor), processes)
-        ended = fitted[-1].status
-        if ended in CUT_SHORT and len(fitted) > 1:
-            fitted.pop()  # a round cut short would spoil the mean with a finished one
+                solver_for = self._solver_for(max(1, processes // len(plan)))
+            fitted, ended = solve_rounds(rows, plan, solver_for, both(log, monitor), processes)
         self._remember(fitted, rows)
         self._warn(fitted)
         if ended == "interrupted":
@@ -240,6 +237,11 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         if threads is not None:
             return threads
         return blas_threads() if get_active_backend()[1] is None else None
+
+    def _processes(self) -> int:
+        """Processes for the rounds: those of the folds, where their results can be waited for one by one."""
+        able = get_active_backend()[0].supports_return_generator
+        return effective_n_jobs(self._jobs()) if able else 1
 
     def _level(self) -> int:
         return logging.INFO if self.verbose else logging.DEBUG

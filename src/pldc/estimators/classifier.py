@@ -83,7 +83,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     max_iter : int, optional
         Limit on iterations of the solver. None: 200 for "exact", 2000 for "admm".
     n_jobs : int, optional
-        Threads of a solve, and processes of the cross-validation.
+        Threads of a solve, and processes of the cross-validation and of the rounds that are averaged.
     random_state : ignored
         Nothing here is random.
     device : str, optional

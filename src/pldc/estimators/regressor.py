@@ -121,8 +121,9 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
     max_iter : int, optional
         Limit on iterations of the solver. None: 200 for "exact", 2000 for "admm".
     n_jobs : int, optional
-        Threads of a solve, and processes of the cross-validation, which runs through joblib: its parallel_config
-        chooses another backend, such as Dask. None: as many as the BLAS would use; −1: all cores.
+        Threads of a solve, and processes of the cross-validation and of the rounds that are averaged (not of these with
+        `verbose` or a monitor). They run through joblib: its parallel_config chooses another backend, such as Dask.
+        None: as many as the BLAS would use; −1: all cores.
     random_state : int, RandomState or None, default=None
         For the random halves of the discrepancy (``lam="srm"`` and `generalization_bound`); None: the same ones every
         time. The solvers and the default folds draw no random numbers.

@@ -63,8 +63,8 @@ class FittedRound:
 
 
 def solve_round(
-    recipe: Recipe,
     rows: Rows,
+    recipe: Recipe,
     lam: float,
     geometry: Geometry,
     solver_for: Callable[[Problem], Solver],
@@ -78,31 +78,29 @@ def solve_round(
 
 
 def solve_rounds(
-    plan: Plan, rows: Rows, solver_for: Callable[[Problem], Solver], monitor: Monitor, processes: int = 1
-) -> list[FittedRound]:
-    """Solve the programs of all rounds, until one is cut short; the first in this process, where Ctrl-C keeps its best.
+    rows: Rows, plan: Plan, solver_for: Callable[[Problem], Solver], monitor: Monitor, processes: int = 1
+) -> tuple[list[FittedRound], str]:
+    """Solve the programs of all rounds, the first in this process, where Ctrl-C keeps its best.
 
-    With several `processes` the others are solved meanwhile by them, unmonitored.
+    With several `processes` the others are solved meanwhile by them, unmonitored. Returned with the rounds is how it
+    ended, the status of the last. If that was cut short, it is left out, unless it is the only one: it would spoil the
+    mean with finished ones.
     """
-    (first, *others) = plan
+    first, *others = plan
     rest: Iterator[FittedRound]
-    if others and processes != 1:
-        tasks = (delayed(solve_round)(*_order(each, rows), solver_for, unseen) for each in others)
+    if others and processes > 1:
+        tasks = (delayed(solve_round)(rows, *each, solver_for, unseen) for each in others)
         rest = Parallel(n_jobs=processes, return_as="generator")(tasks)  # they begin at once
     else:
-        rest = (solve_round(*_order(each, rows), solver_for, monitor) for each in others)
-    fitted = [solve_round(*_order(first, rows), solver_for, monitor)]
+        rest = (solve_round(rows, *each, solver_for, monitor) for each in others)
+    fitted = [solve_round(rows, *first, solver_for, monitor)]
     try:
         while fitted[-1].status not in CUT_SHORT and len(fitted) < len(plan):
             fitted.append(next(rest))
-    except KeyboardInterrupt:  # while waiting for others: those that are done are complete
-        fitted[-1] = replace(fitted[-1], status="interrupted")
-    return fitted
-
-
-def _order(each: tuple[Recipe, float, Geometry], rows: Rows) -> tuple[Recipe, Rows, float, Geometry]:
-    recipe, lam, geometry = each
-    return recipe, rows, lam, geometry
+    except KeyboardInterrupt:  # while waiting for others: all that are here are finished
+        return fitted, "interrupted"
+    ended = fitted[-1].status
+    return fitted[:-1] if ended in CUT_SHORT and len(fitted) > 1 else fitted, ended
 
 
 def unseen(row: dict[str, float]) -> None:
