@@ -1,10 +1,12 @@
 """Choosing λ and the geometry, through the estimator."""
 
 import logging
+from dataclasses import replace
 
 import joblib
 import numpy as np
 import pytest
+from sklearn.datasets import make_regression
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from pldc import PLDC, DCRegressor, PLDCSum
@@ -12,6 +14,7 @@ from pldc.function import WarpedPLDC
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
+from pldc.select import rough as rough_fits
 from pldc.select import search
 from pldc.select.search import Search, geometric_grid
 
@@ -583,3 +586,25 @@ def test_rounds_are_solved_under_any_backend(backend, monkeypatch):
     assert len(expected.rounds_) == 2
     for model in (found, fewer):
         np.testing.assert_allclose(model.predict(X), expected.predict(X), atol=1e-6)
+
+
+def test_what_the_folds_promise_is_what_the_accurate_fit_keeps():
+    X, y = make_regression(100, 10, n_informative=1, noise=20, random_state=42)
+    model = DCRegressor(tol=1e-3, max_rounds=2).fit(X, y)
+    promised = 1.0 + model.cv_results_["mean_test_score"].max()  # the score is minus the error in units of the variance
+    assert promised > 0.3 and model.score(X, y) > promised
+
+
+def test_a_rough_fit_that_has_not_arrived_counts_as_its_best_multiple():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8))
+    y = X[:, 0] + 0.45 * rng.normal(size=60)
+    recipe = DCRegressor(lam=0.1, tol=0.1).fit(X, y)._recipe()
+    rows = Rows(X, y, np.ones(len(y)))
+    problem = recipe.problem(rows, recipe.units(rows), 50.0)
+    far = PLDC.affine(np.eye(8)[0])
+    values, slopes = far.plus(problem.X), np.tile(np.eye(8)[0], (60, 1))
+    solution = Solution(np.array([values, 0 * values]), np.array([slopes, 0 * slopes]), np.zeros(8), None)
+    assert not rough_fits.worth(problem, solution).slopes.any()
+    near = replace(problem, lam=1e-3)
+    assert rough_fits.worth(near, solution) is solution

@@ -21,7 +21,7 @@ from pldc.problem.program import Problem, Solution
 ROUNDING = 64 * np.finfo(np.float64).eps
 PROJECTIONS = 30
 BLOCK = 1 << 20  # numbers in a block of rows × points
-FACTORS = (1.0, 0.99, 1.01, 0.95, 1.05, 0.9, 1.1)
+FACTORS = (1.0, 0.99, 1.01, 0.95, 1.05, 0.9, 1.1, 0.5, 0.2)  # of scores
 
 
 @np.errstate(over="ignore", invalid="ignore")  # an absurdly large iterate overflows; its candidates are not chosen

@@ -12,13 +12,15 @@ import numpy as np
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
 from pldc.function.warp import WarpedPLDC
-from pldc.problem.program import Solution
+from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
+from pldc.problem.repair import rescale
 from pldc.problem.units import Geometry
 from pldc.select.geometry import outer_product
 from pldc.select.path import coarse_path
 
 FEWEST, MOST, ROWS_EACH = 40, 80, 6  # iterations of the quick engine for each λ: one for so many rows, within limits
+ARRIVED = 0.9  # share of the objective of a fit below which that of its best multiple shows that it is still far off
 
 
 class Fit(NamedTuple):
@@ -75,7 +77,8 @@ def fit_path(
     counts = iterations(len(Z), len(lams), warm=start is not None)
     out = []
     began = time.perf_counter()
-    for lam, solution in zip(lams, coarse_path(problem, lams, counts, start, threads=1), strict=True):
+    for lam, end in zip(lams, coarse_path(problem, lams, counts, start, threads=1), strict=True):
+        solution = worth(replace(problem, lam=lam), end)
         fitted = problem.functions(solution)
         if Z.shape[1] == 1:  # most pieces are the same line
             fitted = [f.drop_dominated() for f in fitted]
@@ -94,10 +97,20 @@ def fit_path(
                 squares=(geometry.slopes_out(Z, gradients) ** 2).sum(axis=0),
                 weight=problem.node_weight,
                 seconds=now - began,
-                solution=solution if lam == lams[-1] else None,
+                solution=end if lam == lams[-1] else None,
                 slopes=geometry.slopes_out(Z, solution.slopes),
                 seminorm=seminorm,
             )
         )
         began = now
     return out
+
+
+def worth(problem: Problem, solution: Solution) -> Solution:
+    """Return the solution or, where that is far better, the best multiple of it.
+
+    A few iterations may not shrink a fit to what a large λ asks for. It would predict well, and the accurate fit, a
+    constant, would not.
+    """
+    multiple = rescale(problem, solution)
+    return multiple if problem.objective(multiple) < ARRIVED * problem.objective(solution) else solution
