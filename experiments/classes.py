@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from experiments.cells import read, run_missing, write_table
-from experiments.data import load
 from experiments.methods import CLASSIFIERS
+from experiments.paper import divided, table
 
 RESULTS = Path(__file__).parent / "results" / "classes.csv"
 SETS = ("iris", "wine", "bpd", "balance_scale", "ecoli", "heart_disease", "ionosphere")
@@ -30,18 +30,10 @@ METHODS = ("pldc", "pldc, componentwise", "pldc, directions", "pldc, log loss", 
 COLUMNS = ("dataset", "method", "seed", "n_train", "error", "seconds", "lam", "gap")
 
 
-def halves(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return training and test rows."""
-    data = load(name)
-    X, y = np.nan_to_num(data.X, nan=0.0), np.unique(data.y, return_inverse=True)[1]
-    train, test = np.split(np.random.default_rng(seed).permutation(len(y)), [len(y) // 2])
-    return X[train], y[train], X[test], y[test]
-
-
 def cell(name: str, method: str, seed: int) -> list[dict]:
     """Fit one method to one half, and count its errors on the other."""
     warnings.simplefilter("ignore")
-    X, y, X_test, y_test = halves(name, seed)
+    X, y, X_test, y_test = divided(*table(name), seed, 0.5, None)
     y, labels = np.unique(y, return_inverse=True)[1], np.unique(y)  # classes that the half has, numbered
     start = time.perf_counter()
     model = CLASSIFIERS[method](X, y)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.paper import curve
 from pldc.select.bound import discrepancy_rate
 from pldc.select.discrepancy import discrepancy
 
@@ -25,10 +26,8 @@ def main() -> None:
     for d in (1, 2, 5, 10):
         rng = np.random.default_rng(0)
         t = rng.uniform(-1, 1, N)
-        curve = np.column_stack([np.sin((1.0 + k / 3.0) * t) for k in range(d)])
-        curve /= np.abs(curve).max(axis=0)
-        cube = rng.uniform(-1, 1, (N, d))
-        on_curve, in_cube = (discrepancy(X, penalty="joint", n_splits=2, tol=0.02) for X in (curve, cube))
+        line, cube = curve(t, d), rng.uniform(-1, 1, (N, d))
+        on_curve, in_cube = (discrepancy(X, penalty="joint", n_splits=2, tol=0.02) for X in (line, cube))
         rows.append([d, *(f"{v:.3f}" for v in (on_curve.value, in_cube.value)), f"{discrepancy_rate(N, d):.1f}"])
         print(rows[-1], flush=True)
     with RESULTS.open("w", newline="", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Tables and figures of the paper's experiments, from their result files alone.
+"""Tables and figures of the paper's experiments, from their result files (figure 1 fits its surfaces again).
 
     python -m experiments.page [FOLDER]
 

@@ -109,6 +109,12 @@ def surface(X: np.ndarray) -> np.ndarray:
     return np.sin(Z[:, 0]) + np.cos(Z[:, 1]) + 3.0 * np.log(np.abs(Z[:, 0] + Z[:, 1]) + 1.0)
 
 
+def curve(t: np.ndarray, d: int) -> np.ndarray:
+    """Return points of a curve in the cube of d dimensions."""
+    X = np.column_stack([np.sin((1.0 + k / 3.0) * t) for k in range(d)])
+    return X / np.abs(X).max(axis=0)
+
+
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return a data set with missing cells filled as the authors did."""
     data = load(name)
@@ -166,17 +172,22 @@ def classes(dataset: str, method: str, seed: int, most: int | None) -> list[dict
     return [about | {"metric": "error", "value": 100 * np.mean(labels[model.predict(X_test).astype(int)] != y_test)}]
 
 
-def figure_surface(dataset: str, method: str, seed: int, most: int | None) -> list[dict]:
-    """One hundred rows of the surface of figure 1, under the absolute loss, at two λ."""
+def fit_surface(X: np.ndarray, method: str) -> Any:
+    """Fit the surface under the absolute loss, with λ = 2 D̂ ("2 D") or by cross-validation."""
     from pldc import DCRegressor
     from pldc.select.discrepancy import discrepancy
 
+    lam = 2 * discrepancy(X, n_splits=2).value if method == "2 D" else "cv"
+    model = DCRegressor(loss="absolute", penalty="joint", geometry="axes", standardize=False, lam=lam, n_jobs=1)
+    return model.fit(X, surface(X))
+
+
+def figure_surface(dataset: str, method: str, seed: int, most: int | None) -> list[dict]:
+    """One hundred rows of the surface of figure 1."""
     rng = np.random.default_rng(seed)
     X, X_test = rng.uniform(size=(100, 2)), rng.uniform(size=(5000, 2))
-    settings = {"loss": "absolute", "penalty": "joint", "geometry": "axes", "standardize": False, "n_jobs": 1}
-    lam = 2 * discrepancy(X, n_splits=2).value if method == "2 D" else "cv"
     start = time.perf_counter()
-    model = DCRegressor(lam=lam, **settings).fit(X, surface(X))
+    model = fit_surface(X, method)
     about = {"lam": model.lam_, "gap": model.certificate_.gap, "seconds": time.perf_counter() - start}
     truth = surface(X_test)
     values = {
@@ -192,9 +203,7 @@ def manifold(dataset: str, method: str, seed: int, most: int | None) -> list[dic
 
     kind, d = dataset.split()[0], int(dataset.split("=")[1])
     rng = np.random.default_rng([seed, d])
-    t = rng.uniform(-1, 1, 1100)
-    X = np.column_stack([np.sin((1.0 + k / 3.0) * t) for k in range(d)])
-    X = X / np.abs(X).max(axis=0) if kind == "curve" else rng.uniform(-1, 1, (1100, d))
+    X = curve(rng.uniform(-1, 1, 1100), d) if kind == "curve" else rng.uniform(-1, 1, (1100, d))
     truth = np.sin(2.0 * np.pi * X[:, 0])
     if method == "discrepancy":
         start = time.perf_counter()

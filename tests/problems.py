@@ -1,10 +1,12 @@
-"""Small problems for the tests: the paper's synthetic data, and a grid of settings."""
+"""Small problems for the tests: the paper's synthetic data, a grid of settings, and stand-ins for fits."""
 
 import itertools
 
 import numpy as np
 
 from pldc.problem import Problem, Solution, make_loss, make_penalty
+from pldc.problem.units import Units
+from pldc.select.rough import Fit
 
 LOSSES = ("squared", "absolute", "huber", "quantile")
 PENALTIES = ("joint", "componentwise")
@@ -19,6 +21,13 @@ def synthetic(n, d, seed=0, noise=0.25):
     s = X.sum(axis=1) / np.sqrt(d)
     y = np.sin(np.pi * s) + s**2 + noise * rng.standard_normal(n)
     return X, (y - y.mean()) / y.std()
+
+
+def slanted(n=40, d=2, seed=0):
+    """A corner along a direction that is no axis."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.abs(X @ np.arange(1.0, d + 1.0)) + 0.1 * rng.normal(size=n)
 
 
 def build(X, y, *, loss="squared", penalty="componentwise", lam=0.05, **settings):
@@ -62,4 +71,25 @@ def garbage(problem, rng, size=1.0):
         slopes=size * rng.standard_normal((P, n, d)),
         linear=rng.standard_normal(d),
         multipliers=rng.standard_normal((P, n, n)) / n**2,
+    )
+
+
+NOTHING = Solution(np.zeros((2, 1)), np.zeros((2, 1, 1)), np.zeros(1), multipliers=[])
+
+
+def rough(function, rows, prediction, outer):
+    """A fit that nobody made."""
+    n, d = rows.X.shape
+    units = Units.of(*rows)
+    return Fit(
+        functions=[function],
+        prediction=prediction,
+        outer=outer,
+        points=units.scale_X(rows.X),
+        squares=np.tile(np.diag(outer), (n, 1)),
+        weight=rows.weight,
+        seconds=0.0,
+        solution=NOTHING,
+        slopes=np.zeros((2, n, d)),
+        seminorm=1.0,
     )

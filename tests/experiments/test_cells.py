@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from experiments.cells import commit, mend, read, run_missing
+from experiments.cells import mend, read, run_missing
 
 COLUMNS = ("name", "value")
 
@@ -79,7 +79,3 @@ def test_a_killed_run_goes_on_without_repeating_cells(tmp_path):
     assert sorted(int(row["name"]) for row in after) == list(range(20))
     with path.open(newline="", encoding="utf-8") as file:
         assert all(len(row) == 2 for row in csv.reader(file))
-
-
-def test_the_commit_is_named():
-    assert commit() == "" or len(commit()) >= 7
