@@ -117,12 +117,20 @@ def test_learned_geometry_finds_a_slanted_direction():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     y = (np.abs(X @ [1.0, -1.0, 0.5]) > 0.9).astype(int)
-    model = DCClassifier(geometry="directions", n_jobs=1, max_rounds=2).fit(X, y)
+    model = DCClassifier(n_jobs=1, max_rounds=2).fit(X, y)
     assert set(model.cv_results_["param_round"]) == {0, 1, 2}
     assert all(isinstance(f, PLDCSum) for f in model.functions_) == (len(model.rounds_) > 1)
     T = rng.normal(size=(500, 3))
     truth = np.abs(T @ [1.0, -1.0, 0.5]) > 0.9
-    assert model.score(T, truth) > max(0.8, DCClassifier(n_jobs=1).fit(X, y).score(T, truth))
+    assert model.score(T, truth) > max(0.8, DCClassifier(n_jobs=1, geometry="axes").fit(X, y).score(T, truth))
+
+
+def test_the_default_geometry_follows_classes_times_rows():
+    model = DCClassifier()
+    for classes, rows, geometry in ((2, 500, "directions"), (2, 501, "axes"), (8, 125, "directions"), (8, 126, "axes")):
+        model.classes_ = np.arange(classes)
+        assert model._geometry("cv", rows) == geometry
+    assert model._geometry(0.1, 10) == "axes" and DCClassifier(geometry="learned")._geometry("cv", 9) == "learned"
 
 
 def test_a_scorer_groups_and_names():

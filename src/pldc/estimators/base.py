@@ -36,7 +36,7 @@ from pldc.solve.workers import blas_threads
 
 GEOMETRIES = ("axes", "directions", "learned")
 COMBINE = ("average", "best")
-SEVERAL_SOLVES = 600  # rows up to which the geometry is learned, and rounds averaged, unless told otherwise
+SEVERAL_SOLVES = 600  # rows up to which rounds are averaged, and regression learns its geometry, unless told otherwise
 FEWEST = 4  # distinct rows that cross-validation needs
 
 
@@ -45,6 +45,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     _rules: ClassVar[tuple[str, ...]] = ("cv",)
     _labels: ClassVar[bool] = False  # y are labels of classes
+    _learned: ClassVar[str] = "learned"  # the default geometry of few rows
     lam: Any
     cv: Any
     max_cv_rows: int | None
@@ -195,9 +196,13 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         return positive("lam", self.lam)
 
     def _geometry(self, lam: float | str, n: int) -> str:
-        if self.geometry is None:
-            return "learned" if not self._labels and lam == "cv" and n <= SEVERAL_SOLVES else "axes"
-        return choice("geometry", self.geometry, GEOMETRIES)
+        if self.geometry is not None:
+            return choice("geometry", self.geometry, GEOMETRIES)
+        return self._learned if lam == "cv" and n <= self._few() else "axes"
+
+    def _few(self) -> int:
+        """Return up to how many rows the geometry is learned by default."""
+        return SEVERAL_SOLVES
 
     def _seed(self) -> Any:
         return 0 if self.random_state is None else self.random_state

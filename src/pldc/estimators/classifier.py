@@ -27,6 +27,7 @@ from pldc.select.rounds import FittedRound
 from pldc.select.search import Search
 from pldc.solve.run import Monitor
 
+SEVERAL_SCORES = 1000  # classes × rows up to which the geometry is learned unless told otherwise
 TEMPERATURES = (-5.0, 4.0)  # logarithms
 
 
@@ -66,8 +67,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
     geometry : {"learned", "directions", "axes"}, optional
-        As for :class:`DCRegressor`; the gradients are those of all scores. None: "axes". Directions help where classes
-        are parted by combinations of features, and cost several times as much.
+        As for :class:`DCRegressor`; the gradients are those of all scores. None: "directions" with ``lam="cv"`` and
+        up to 1000 classes × distinct rows, else "axes", which takes a fraction of the time.
     max_rounds : int, default=3
         How often the geometry is learned at most.
     combine : {"average", "best"}, optional
@@ -129,6 +130,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     """
 
     _labels: ClassVar[bool] = True
+    _learned: ClassVar[str] = "directions"
 
     def __init__(
         self,
@@ -243,6 +245,9 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             standardize=self.standardize,
             outputs=len(self.classes_),
         )
+
+    def _few(self) -> int:
+        return SEVERAL_SCORES // len(self.classes_)
 
     def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
         """Calibrate the scores where the folds did not look."""

@@ -368,6 +368,8 @@ class Search:
 
     def _turns(self, step: Step, fits: list[Fit]) -> list[Geometry] | None:
         """Learn directions, after the warp if there is one; those of all rows from the folds' gradients together."""
+        if self.rows.X.shape[1] == 1:  # one feature has one direction
+            return None
         unit = self.recipe.units(self.rows)
         scales = [unit.scale / self.recipe.units(train).scale for train in self.train]
         if self.geometry.warp is not None:
