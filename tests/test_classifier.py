@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pldc import DCClassifier, PLDCSum
+from pldc.estimators.classifier import calibrate
 
 CHECKED = [
     DCClassifier(lam=0.05, solver="admm", tol=0.05, max_iter=150, n_jobs=1),
@@ -59,6 +60,17 @@ def test_probabilities_of_the_hinge_are_calibrated_by_the_folds(fitted):
     raw = np.exp(fitted.decision_function(X))
     raw /= raw.sum(axis=1, keepdims=True)
     assert loss < -np.log(raw[np.arange(400), y]).mean()
+
+
+@pytest.mark.parametrize("n", [6, 60])
+def test_rows_left_out_that_are_all_right_do_not_make_it_certain(n):
+    y = np.arange(n) % 2
+    scores = np.where(y == np.array([[0], [1]]), 0.5, -0.5)  # every margin is one
+    p = 1 / (1 + np.exp(-calibrate(scores, y, np.ones(n))))
+    assert p == pytest.approx((n + 1) / (n + 2), abs=1e-4)  # Platt's target, which a sigmoid of one margin attains
+    weight = np.where(np.arange(n) < n // 2, 1.0, 1e-9)  # rows of next to no weight tell next to nothing
+    less = 1 / (1 + np.exp(-calibrate(scores, y, weight)))
+    assert less == pytest.approx((n // 2 + 1) / (n // 2 + 2), abs=1e-4)
 
 
 def test_probabilities_need_folds_or_the_log_loss():
@@ -130,6 +142,7 @@ def test_the_default_geometry_follows_classes_times_rows():
     for classes, rows, geometry in ((2, 500, "directions"), (2, 501, "axes"), (8, 125, "directions"), (8, 126, "axes")):
         model.classes_ = np.arange(classes)
         assert model._geometry("cv", rows) == geometry
+    assert DCClassifier(loss="log")._geometry("cv", 10) == "axes"  # it takes long enough
     assert model._geometry(0.1, 10) == "axes" and DCClassifier(geometry="learned")._geometry("cv", 9) == "learned"
 
 

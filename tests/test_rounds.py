@@ -38,14 +38,37 @@ def test_learned_geometry_beats_the_axes_along_a_slanted_direction(fitted):
 
 def test_each_round_solves_the_program_of_its_coordinates(fitted):
     X, y = slanted()
-    last = fitted.rounds_[-1]
-    assert last.geometry.warp is not None
+    last = next(r for r in fitted.rounds_ if r.geometry.warp is not None)
     Z = last.geometry((X - X.mean(axis=0)) / X.std(axis=0))
     again = DCRegressor(lam=last.lam, penalty=last.penalty, standardize=False, n_jobs=1).fit(
         Z, (y - y.mean()) / y.std()
     )
     assert again.certificate_.upper == pytest.approx(last.certificate.upper, rel=2e-4)
     assert np.allclose(y.mean() + y.std() * again.function_(Z), last.function(X), atol=0.02 * y.std())
+
+
+def test_the_round_that_predicts_best_comes_first(monkeypatch):
+    scores = {(0,): -3.0, (1,): np.nan, (2,): -2.0, (0, 2): -1.0, (0, 1): np.nan, (1, 2): np.nan}
+    found = Search.__new__(Search)
+    found.rounds = [None] * 3
+    monkeypatch.setattr(found, "_mean_score", lambda chosen: scores[tuple(sorted(chosen))], raising=False)
+    assert found.best_rounds(2) == (2, 0) and found.best_rounds(1) == (2,)
+
+
+def test_the_attributes_are_those_of_the_first_round():
+    X, y = slanted(40)
+    model = DCRegressor(n_jobs=1, geometry="axes").fit(X, y)
+    first = model.rounds_[0]
+    model._remember(
+        [first, replace(first, lam=2 * first.lam, certificate=None, seminorm=-1.0)], Rows(X, y, np.ones(40))
+    )
+    assert model.lam_ == first.lam and model.certificate_ is first.certificate and model.seminorm_ == first.seminorm
+
+
+def test_one_feature_has_no_directions_to_learn():
+    x = np.linspace(-1, 1, 20)
+    model = DCRegressor(n_jobs=1, geometry="directions", linear="penalized").fit(x[:, None], np.abs(x))
+    assert set(model.cv_results_["param_round"]) == {0}
 
 
 def test_explanations_add_up_for_a_mean_of_rounds():

@@ -156,10 +156,10 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
         """Set the attributes that all fits have."""
-        last = fitted[-1]
+        best = fitted[0]
         self.rounds_ = fitted
-        self.certificate_, self.lam_, self.seminorm_ = last.certificate, last.lam, last.seminorm
-        self.solver_, self.n_iter_ = last.solver, sum(r.iterations for r in fitted)
+        self.certificate_, self.lam_, self.seminorm_ = best.certificate, best.lam, best.seminorm
+        self.solver_, self.n_iter_ = best.solver, sum(r.iterations for r in fitted)
         self.reference_ = weighted_mean(rows.X, rows.weight)
 
     def _forget(self) -> None:

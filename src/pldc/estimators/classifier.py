@@ -67,8 +67,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
     geometry : {"learned", "directions", "axes"}, optional
-        As for :class:`DCRegressor`; the gradients are those of all scores. None: "directions" with ``lam="cv"`` and
-        up to 1000 classes × distinct rows, else "axes", which takes a fraction of the time.
+        As for :class:`DCRegressor`; the gradients are those of all scores. None: "directions" with the hinge,
+        ``lam="cv"`` and up to 1000 classes × distinct rows; else "axes", which takes a fraction of the time.
     max_rounds : int, default=3
         How often the geometry is learned at most.
     combine : {"average", "best"}, optional
@@ -99,8 +99,9 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     functions_ : list of PLDC, WarpedPLDC or PLDCSum
         The score of each class, in the units of the data.
     rounds_ : list of FittedRound
+        What `functions_` are the mean of, the round that predicts best alone first, each with its certificate.
     certificate_ : Certificate
-        Of the program of the last round kept.
+        Of the program of the first of `rounds_`.
     lam_ : float
     cv_results_ : dict of arrays
         With ``lam="cv"``, as in scikit-learn's GridSearchCV.
@@ -247,7 +248,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         )
 
     def _few(self) -> int:
-        return SEVERAL_SCORES // len(self.classes_)
+        return SEVERAL_SCORES // len(self.classes_) if self.loss == "hinge" else 0
 
     def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
         """Calibrate the scores where the folds did not look."""
@@ -316,14 +317,17 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 def calibrate(scores: Array, y: Array, weight: Array) -> float:
     """Return the temperature for which softmax(temperature · scores) predicts y best.
 
-    One number: the order of the classes stays that of the scores. Maximum likelihood, within limits that keep
-    separable scores finite.
+    One number: the order of the classes stays that of the scores. The likelihood is that of labels smoothed as if every
+    class had been seen once more (Platt 1999): where all rows left out are right, they do not make it certain.
     """
     label, at, share = y.astype(np.intp), np.arange(len(y)), weight / weight.sum()
+    rows = 1.0 / (share @ share)  # as many rows of equal weight would tell as much
+    target = np.full(scores.shape, 1.0 / (rows + len(scores)))
+    target[label, at] += rows / (rows + len(scores))
 
     def loss(log_temperature: float) -> float:
         p = softmax(np.exp(log_temperature) * scores)
-        return -float(share @ np.log(np.maximum(p[label, at], 1e-300)))
+        return -float(share @ (target * np.log(np.maximum(p, 1e-300))).sum(axis=0))
 
     return float(np.exp(minimize_scalar(loss, bounds=TEMPERATURES, method="bounded").x))
 

@@ -140,14 +140,17 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         The fitted function in the units of the data (not clipped), all with the same interface: a :class:`WarpedPLDC`
         where features are warped, a :class:`PLDCSum`, a short sum, where several rounds are averaged.
     rounds_ : list of FittedRound
-        The programs that were solved, one for each round kept: its function, `lam`, certificate and coordinates.
+        The programs that were solved, one for each round kept, that which predicts best alone first: its function,
+        `lam`, certificate and coordinates.
     certificate_ : Certificate
-        ``upper``, ``lower`` and ``gap`` of the program of the last round kept, and the ``solution`` that attains
+        ``upper``, ``lower`` and ``gap`` of the program of the first of `rounds_`, and the ``solution`` that attains
         ``upper``: values and slopes of both parts at the distinct rows, in the coordinates of the program.
     lam_ : float
-        The weight used in the last round kept.
+        The weight used in the first of `rounds_`.
     cv_results_ : dict of arrays
         With ``lam="cv"``: scores of every `lam` and round on every fold, in the form of scikit-learn's GridSearchCV.
+        Round 0 is along the axes; then come those of the learned geometry, and last one with a free linear term. Scores
+        are in the units of the program (mean loss of standardised targets, negative) unless `scoring` is given.
     seminorm_ : float
         The seminorm as the program measures it, in its (standardised) units: ``objective = mean loss + lam_ ·
         seminorm_``. It looks at the data points only; between them pieces of both parts may meet that never meet at

@@ -160,7 +160,7 @@ class PLDCSum:
         return reduce(add, terms)
 
     def __repr__(self) -> str:
-        return f"PLDCSum of {len(self.terms)} terms in {self.n_features} dimensions"
+        return f"PLDCSum({' + '.join(map(repr, self.terms))})"
 
 
 AnyPLDC = PLDC | WarpedPLDC | PLDCSum
