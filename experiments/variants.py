@@ -196,6 +196,25 @@ def report() -> None:
         print(f"{variant:<20}{way:<20}" + "".join(f"{value:>14}" for value in ratios))
         lines.append([variant, way, *ratios])
     write_table(RESULTS.with_suffix(".rst"), lines)
+    write_table(RESULTS.with_name("variants_sets.rst"), by_set(values, sizes))
+
+
+def by_set(values: dict[tuple, dict], sizes: list[int]) -> list[list[str]]:
+    """Return the error on each set, along the axes, learned, and of both rivals; and how often learned is ahead."""
+    ours = "warped features, then directions, joint" + BESIDE
+    shown = {"axes": (ours, "axes"), "learned": (ours, "three"), **{rival: (rival, "") for rival in RIVALS}}
+    cells = sorted({key for key in values[shown["learned"]] if key[2] == 0})
+    lines = [["data set", *(f"{name}, {n}" for n in sizes for name in shown)]]
+    for dataset in sorted({key[0] for key in cells}):
+        found = [values[way].get((dataset, n, 0)) for n in sizes for way in shown.values()]
+        lines.append([dataset, *("" if value is None else f"{value:.3g}" for value in found)])
+    ahead = ["learned is ahead on"]
+    for n in sizes:
+        here = [key for key in cells if key[1] == n]
+        for name, way in shown.items():
+            wins = sum(values[shown["learned"]][key] < values[way][key] for key in here)
+            ahead.append("" if name == "learned" else f"{wins} of {len(here)}")
+    return [*lines, ahead]
 
 
 if __name__ == "__main__":
