@@ -40,7 +40,7 @@ REFERENCE = {
         "boston": (17.0, "pldc, squared, joint"),
     },
     "classes": {
-        name: (value, "pldc")
+        name: (value, "pldc, axes")
         for name, value in (
             ("bpd", 19.9),
             ("iris", 3.8),
@@ -101,14 +101,15 @@ def unique(items: Iterable[str]) -> list[str]:
 
 
 def means_table(values: Values, digits: int = 1, overlap: float = 0.0) -> list[list[str]]:
-    """Return one line a method, one column a data set."""
+    """Return one line a method, one column a data set, and how many runs there are of each."""
     sets, methods = unique(s for s, _ in values), unique(m for _, m in values)
-    lines = [["method", *sets]]
+    lines = [["method", *sets, "runs"]]
     for m in methods:
         found = [values.get((s, m)) for s in sets]
-        lines.append([m, *(shown(f and f.values(), digits, overlap) for f in found)])
-    seeds = [max((len(v) for (a, _), v in values.items() if a == s), default=0) for s in sets]
-    return [*lines, ["runs", *map(str, seeds)]]
+        counts = sorted({len(f) for f in found if f})
+        runs = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        lines.append([m, *(shown(f and f.values(), digits, overlap) for f in found), runs])
+    return lines
 
 
 def verdict(ours: dict[int, float], rivals: dict[str, dict[int, float]], overlap: float) -> str:
@@ -143,7 +144,8 @@ def claims_table(study: str, values: Values) -> list[list[str]]:
         reference, own = REFERENCE[study].get(name, (np.nan, ""))
         paper, default = here.get("pldc, paper", {}), here.get("pldc", {})
         coded, fair = ({m: here[m] for m in group[study] if m in here} for group in (RIVALS_CODED, RIVALS_FAIR))
-        top = smallest(here)
+        most = max(map(len, here.values()))
+        top = smallest({m: v for m, v in here.items() if len(v) == most})
         lines.append(
             [name, "✓" if claim else "✗", text(paper)]
             + ["" if np.isnan(reference) else f"{reference:g} (here {text(here.get(own, {}))})"]
@@ -238,7 +240,7 @@ def rate_table(values: Values) -> list[list[str]]:
 def discrepancy_table(values: Values) -> list[list[str]]:
     """Return the discrepancy of 100 rows on a curve and in the cube, by dimension, beside the paper's bound."""
     lines = [["features", "on a curve", "in the cube", "bound of the paper"]]
-    for d in unique(s.split("=")[1] for s, m in values if m == "discrepancy"):
+    for d in sorted({s.split("=")[1] for s, m in values if m == "discrepancy"}, key=int):
         found = [values.get((f"{kind} d={d}", "discrepancy"), {}) for kind in ("curve", "cube")]
         lines.append([d, *(shown(v.values(), 3) for v in found), f"{discrepancy_rate(100, int(d)):.1f}"])
     return lines

@@ -206,12 +206,12 @@ def by_set(values: dict[tuple, dict], sizes: list[int]) -> list[list[str]]:
     cells = sorted({key for key in values[shown["learned"]] if key[2] == 0})
     lines = [["data set", *(f"{name}, {n}" for n in sizes for name in shown)]]
     for dataset in sorted({key[0] for key in cells}):
-        found = [values[way].get((dataset, n, 0)) for n in sizes for way in shown.values()]
+        found = [values.get(way, {}).get((dataset, n, 0)) for n in sizes for way in shown.values()]
         lines.append([dataset, *("" if value is None else f"{value:.3g}" for value in found)])
     ahead = ["learned is ahead on"]
     for n in sizes:
-        here = [key for key in cells if key[1] == n]
         for name, way in shown.items():
+            here = [key for key in cells if key[1] == n and key in values.get(way, {})]
             wins = sum(values[shown["learned"]][key] < values[way][key] for key in here)
             ahead.append("" if name == "learned" else f"{wins} of {len(here)}")
     return [*lines, ahead]

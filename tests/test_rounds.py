@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_regression
 
-from pldc import PLDC, DCRegressor
+from pldc import PLDC, DCRegressor, PLDCSum
 from pldc.function import WarpedPLDC
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Rows
@@ -38,13 +38,11 @@ def test_learned_geometry_beats_the_axes_along_a_slanted_direction(fitted):
 
 def test_each_round_solves_the_program_of_its_coordinates(fitted):
     X, y = slanted()
-    last = next(r for r in fitted.rounds_ if r.geometry.warp is not None)
-    Z = last.geometry((X - X.mean(axis=0)) / X.std(axis=0))
-    again = DCRegressor(lam=last.lam, penalty=last.penalty, standardize=False, n_jobs=1).fit(
-        Z, (y - y.mean()) / y.std()
-    )
-    assert again.certificate_.upper == pytest.approx(last.certificate.upper, rel=2e-4)
-    assert np.allclose(y.mean() + y.std() * again.function_(Z), last.function(X), atol=0.02 * y.std())
+    one = next(r for r in fitted.rounds_ if r.geometry.warp is not None)
+    Z = one.geometry((X - X.mean(axis=0)) / X.std(axis=0))
+    again = DCRegressor(lam=one.lam, penalty=one.penalty, standardize=False, n_jobs=1).fit(Z, (y - y.mean()) / y.std())
+    assert again.certificate_.upper == pytest.approx(one.certificate.upper, rel=2e-4)
+    assert np.allclose(y.mean() + y.std() * again.function_(Z), one.function(X), atol=0.02 * y.std())
 
 
 def test_the_round_that_predicts_best_comes_first(monkeypatch):
@@ -151,6 +149,7 @@ def test_a_round_cut_short_does_not_spoil_a_finished_one(monkeypatch):
 
     cut = DCRegressor(n_jobs=1, max_rounds=1).fit(X, y, monitor=stop)
     assert len(cut.rounds_) == 1 and cut.rounds_[0].certificate.gap <= 1e-4
+    assert not any(isinstance(f, PLDCSum) for f in cut._cross_fit.functions)  # intervals are those of the round kept
 
 
 def test_learned_geometry_follows_the_units_without_standardisation():

@@ -80,9 +80,11 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         solver_for(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
         with shown(self.verbose) as log:
             if lam == "cv" and not few:
-                plan = self._cross_validate(recipe, given, merged, groups, self._steps(recipe, geometry, rounds))
+                plan, keep_folds = self._cross_validate(
+                    recipe, given, merged, groups, self._steps(recipe, geometry, rounds)
+                )
             else:
-                number = self._number_without_folds(recipe, rows, lam)
+                number, keep_folds = self._number_without_folds(recipe, rows, lam), None
                 plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
             # Whoever watches sees all rounds, one after the other; else several are solved at once.
             processes = 1 if len(plan) == 1 or monitor is not None or self.verbose else self._processes()
@@ -90,15 +92,20 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
                 solver_for = self._solver_for(max(1, processes // len(plan)))
             fitted, ended = solve_rounds(rows, plan, solver_for, both(log, monitor), processes)
         self._remember(fitted, rows)
+        if keep_folds is not None:
+            keep_folds(len(fitted))
         self._warn(fitted)
         if ended == "interrupted":
-            gap = fitted[-1].certificate.gap
+            gap = self.certificate_.gap
             raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
 
     def _cross_validate(
         self, recipe: Recipe, given: Rows, merged: Rows, groups: ArrayLike | None, steps: list[Step]
-    ) -> Plan:
-        """Choose λ and the rounds; keep the scores, and what the folds are good for."""
+    ) -> tuple[Plan, Callable[[int], None]]:
+        """Choose λ and the rounds, and keep the scores.
+
+        Returned with the plan is what keeps the folds' fits of the rounds that were solved, so many of the first.
+        """
         rows, splits, share = self._splits(given, merged, groups)
         search = Search(
             recipe,
@@ -114,9 +121,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         combine = self.combine or ("average" if len(merged.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
         self.cv_results_ = search.results()
-        self._keep_folds(search, chosen)
         carry = rate(share, rows.X.shape[1])
-        return [(r.recipe, carry * r.lam, r.geometry) for r in (search.rounds[k] for k in chosen)]
+        plan = [(r.recipe, carry * r.lam, r.geometry) for r in (search.rounds[k] for k in chosen)]
+        return plan, lambda count: self._keep_folds(search, chosen[:count])
 
     def _score(self, recipe: Recipe, rows: Rows) -> Any:
         """Return score(prediction, rows) for the search: the loss in the units of the program, or a scorer."""

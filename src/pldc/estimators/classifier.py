@@ -23,6 +23,7 @@ from pldc.function.max_affine import Array
 from pldc.problem import make_penalty
 from pldc.problem.class_losses import make_class_loss, softmax
 from pldc.problem.recipe import Recipe, Rows
+from pldc.select.folds import distinct
 from pldc.select.rounds import FittedRound
 from pldc.select.search import Search
 from pldc.solve.run import Monitor
@@ -254,8 +255,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         """Calibrate the scores where the folds did not look."""
         if self.loss == "hinge":
             scores = np.concatenate(search.left_out(chosen), axis=1)
-            y, weight = (np.concatenate([getattr(test, name) for test in search.test]) for name in ("y", "weight"))
-            self._calibration = calibrate(scores, y, weight)
+            tests = Rows(*(np.concatenate([getattr(test, name) for test in search.test]) for name in Rows._fields))
+            self._calibration = calibrate(scores, tests)
 
     def _known(self, prediction: Array, test: Rows) -> tuple[Any, np.ndarray]:
         return PredictedScores(prediction.T, self.classes_), self.classes_[test.y.astype(int)]
@@ -314,16 +315,19 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         )
 
 
-def calibrate(scores: Array, y: Array, weight: Array) -> float:
-    """Return the temperature for which softmax(temperature · scores) predicts y best.
+def calibrate(scores: Array, rows: Rows) -> float:
+    """Return the temperature for which softmax(temperature · scores) predicts the labels of the rows best.
 
-    One number: the order of the classes stays that of the scores. The likelihood is that of labels smoothed as if every
-    class had been seen once more (Platt 1999): where all rows left out are right, they do not make it certain.
+    One number: the order of the classes stays that of the scores. The likelihood is that of smoothed labels, by
+    Laplace's rule: of n rows, each is of its class with probability (n + 1) / (n + m) and of any other with
+    1 / (n + m). So rows that are all right do not make it certain. Copies of a row count as one, and n is the number of
+    rows of equal weight that would tell as much.
     """
-    label, at, share = y.astype(np.intp), np.arange(len(y)), weight / weight.sum()
-    rows = 1.0 / (share @ share)  # as many rows of equal weight would tell as much
-    target = np.full(scores.shape, 1.0 / (rows + len(scores)))
-    target[label, at] += rows / (rows + len(scores))
+    m, label, share = len(scores), rows.y.astype(np.intp), rows.weight / rows.weight.sum()
+    weight = distinct(rows, True)[0].weight
+    n = weight.sum() ** 2 / (weight @ weight)
+    target = np.full(scores.shape, 1.0 / (n + m))
+    target[label, np.arange(len(label))] = (n + 1.0) / (n + m)
 
     def loss(log_temperature: float) -> float:
         p = softmax(np.exp(log_temperature) * scores)

@@ -99,6 +99,8 @@ def around(lam: float, reach: tuple[int, int]) -> list[float]:
 
 def learned_turn(recipe: Recipe, Z: Array, weight: Array, outer: Array, stretched: bool = False) -> Array | None:
     """Return the turn that the gradients of a fit ask for; where slopes have signs, features are stretched."""
+    if Z.shape[1] == 1:  # one feature has one direction
+        return None
     return turn_to(outer, Z, weight, diagonal=stretched or bool(np.any(recipe.monotone)))
 
 
@@ -182,12 +184,12 @@ class Search:
 
     def best_rounds(self, most: int = MOST_KEPT) -> tuple[int, ...]:
         """Return the rounds, `most` of them at most, whose mean prediction scores best out of fold; the best first."""
-        alone = np.nan_to_num([self._mean_score([r]) for r in range(len(self.rounds))], nan=-np.inf)
-        best_first = np.argsort(-alone, kind="stable").tolist()
-        sizes = range(1, min(most, len(best_first)) + 1)
-        sets = [chosen for size in sizes for chosen in combinations(best_first, size)]
-        scores = np.array([self._mean_score(chosen) for chosen in sets])
-        return sets[int(np.where(np.isnan(scores), -np.inf, scores).argmax())]
+        count = len(self.rounds)
+        sets = [chosen for size in range(1, min(most, count) + 1) for chosen in combinations(range(count), size)]
+        scores = {chosen: self._mean_score(chosen) for chosen in sets}
+        known = {chosen: score for chosen, score in scores.items() if not np.isnan(score)}
+        best = max(known, key=known.__getitem__)
+        return tuple(sorted(best, key=lambda r: -scores[(r,)]))
 
     def cross_fit(self, chosen: Sequence[int]) -> CrossFit:
         """Return the folds' fits, the mean of the chosen rounds, with their residuals where they did not look."""
@@ -369,8 +371,6 @@ class Search:
 
     def _turns(self, step: Step, fits: list[Fit]) -> list[Geometry] | None:
         """Learn directions, after the warp if there is one; those of all rows from the folds' gradients together."""
-        if self.rows.X.shape[1] == 1:  # one feature has one direction
-            return None
         unit = self.recipe.units(self.rows)
         scales = [unit.scale / self.recipe.units(train).scale for train in self.train]
         if self.geometry.warp is not None:
