@@ -278,7 +278,7 @@ def draw(folder: Path) -> None:
         rows = read(folder / f"paper_{name}.csv")
         if not rows:
             continue
-        sources.append([name, str(len(rows)), ", ".join(unique(row["commit"] for row in rows))])
+        sources.append([name, str(len(rows)), ", ".join(unique(row["commit"] or "older" for row in rows))])
         values = found[name] = values_of(rows, metric)
         table = means_table(values, 4 if name == "rate" else 1, OVERLAP.get(name, 0.0))
         write_table(folder / f"paper_{name}.rst", table)
