@@ -269,7 +269,9 @@ class CodedMLP(BaseEstimator):
         train, test = order[len(y) // 5 :], order[: len(y) // 5]
         best, error = None, np.inf
         for steps in (10, 30, 100, 300):
-            net = model((size,), activation="tanh", alpha=0.0, solver="lbfgs", max_iter=steps, random_state=0)
+            net = model(
+                hidden_layer_sizes=(size,), activation="tanh", alpha=0.0, solver="lbfgs", max_iter=steps, random_state=0
+            )
             guess = net.fit(X[train], y[train]).predict(X[test])
             now = float(np.mean(guess != y[test]) if self.classes else np.mean((guess - y[test]) ** 2))
             if best is None or now < error:
@@ -291,7 +293,7 @@ REGRESSORS: dict[str, Method] = {
     "MLP, as coded": lambda X, y: CodedMLP().fit(X, y),
     "MARS, as coded": lambda X, y: Mars(max_degree=1, max_terms=101, linear=False).fit(X, y),
     "kNN, as coded": lambda X, y: CodedKNN().fit(X, y),
-    "MLP": in_units(tuned(MLPRegressor(solver="lbfgs", max_iter=1000, random_state=0), MLP)),
+    "MLP": in_units(tuned(MLPRegressor(solver="lbfgs", max_iter=200, random_state=0), MLP)),
     "MARS": tuned(Mars(), {"max_degree": [1, 2, 3], "penalty": [2.0, 4.0]}),
     "kNN": knn(),
     "SVR": in_units(
