@@ -58,6 +58,7 @@ RIVALS_CODED = {
 }
 RIVALS_FAIR = {"regression": ("MLP", "MARS", "kNN"), "classes": ("MLP", "RBF SVM", "kNN")}
 OVERLAP = {"regression": 0.25, "classes": 1.0, "wide": 1 / 3}  # test rows for each training row, of one table
+CONFIRMED, NOT, OPEN = "confirmed", "not confirmed", "open"
 Values = dict[tuple[str, str], dict[int, float]]
 
 
@@ -126,6 +127,19 @@ def verdict(ours: dict[int, float], rivals: dict[str, dict[int, float]], overlap
     return f"{state} / {smallest(rivals)}"
 
 
+def judged(claim: bool, result: str) -> str:
+    """Say whether "better than all rivals: yes, no or open" is what the paper's ✓ or ✗ claims."""
+    state = result.split(" /")[0]
+    if state not in ("yes", "no"):
+        return OPEN if state else ""
+    return CONFIRMED if (state == "yes") == claim else NOT
+
+
+def with_judgement(claim: bool, result: str) -> str:
+    """Put the judgement of the paper's ✓ or ✗ behind a result."""
+    return f"{result}: {judged(claim, result)}" if result else ""
+
+
 def claims_table(study: str, values: Values) -> list[list[str]]:
     """Return each ✓ and ✗ of the paper's table, against its rivals as coded and tuned fairly."""
     overlap = OVERLAP[study]
@@ -149,7 +163,7 @@ def claims_table(study: str, values: Values) -> list[list[str]]:
         lines.append(
             [name, "✓" if claim else "✗", text(paper)]
             + ["" if np.isnan(reference) else f"{reference:g} (here {text(here.get(own, {}))})"]
-            + [verdict(paper, coded, overlap), verdict(paper, fair, overlap)]
+            + [with_judgement(claim, verdict(paper, rivals, overlap)) for rivals in (coded, fair)]
             + [text(default), verdict(default, fair, overlap), f"{top} {text(here[top])}"]
         )
     return lines
@@ -295,8 +309,15 @@ def draw(folder: Path) -> None:
             write_table(folder / "paper_rate_exponents.rst", rate_table(values))
     write_table(folder / "paper_sources.rst", sources)
     write_table(folder / "paper_growth.rst", growth_table())
+    seminorm, discrepancies = (
+        values_of(read(folder / f"paper_{name}.csv"), metric)
+        for name, metric in (("surface", "seminorm"), ("manifold", "discrepancy"))
+    )
+    discrepancies = {key: v for key, v in discrepancies.items() if key[1] == "discrepancy"}
     from experiments import figures as pictures
+    from experiments import verdicts
 
+    write_table(folder / "paper_claims.rst", verdicts.claims(found, seminorm, discrepancies))
     pictures.draw(found, figures)
     print(f"tables and figures: {folder}")
 

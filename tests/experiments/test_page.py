@@ -4,6 +4,7 @@ from experiments.page import (
     claims_table,
     critical_difference,
     interval,
+    judged,
     mean_errors,
     rank_table,
     ranks_of,
@@ -72,8 +73,14 @@ def test_claims_compare_the_paper_with_both_kinds_of_rivals():
             )
     line = claims_table("regression", values_of(rows, "nmse"))[1]
     assert line[:2] == ["moore", "✓"] and line[3].startswith("19 (here 3.9")
-    assert line[4] == "yes / kNN, as coded" and line[5] == "no / kNN" and line[7] == "no / kNN"
+    assert line[4] == "yes / kNN, as coded: confirmed" and line[5] == "no / kNN: not confirmed"
+    assert line[7] == "no / kNN"
     assert line[8].startswith("kNN 1.9")
+
+
+def test_a_cross_is_confirmed_by_a_rival_that_is_better():
+    assert judged(False, "no / kNN") == "confirmed" and judged(False, "yes / kNN") == "not confirmed"
+    assert judged(True, "open / kNN") == judged(False, "open / kNN") == "open" and judged(True, "") == ""
 
 
 def test_what_failed_is_shown_and_ranked_last():
