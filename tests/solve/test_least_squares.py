@@ -46,7 +46,8 @@ def literal(X, omega, T, q, extra, t):
 
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("free", [True, False])
-def test_values_and_slopes_solve_the_least_squares_problem(weighted, free):
+@pytest.mark.parametrize("kind", ["sparse", "dense", "batch"])
+def test_values_and_slopes_solve_the_least_squares_problem(weighted, free, kind):
     X, T, q, extra, t = data()
     if free:  # no term in φ: values are determined up to a constant
         extra = np.zeros(N)
@@ -55,9 +56,10 @@ def test_values_and_slopes_solve_the_least_squares_problem(weighted, free):
         omega = inverse_square_distances(X) if weighted else np.ones((N, N))
         weighed = rows.weigh(csr_array(T))
         np.testing.assert_allclose(weighed.toarray(), omega * T)
-        theta = rows.theta(weighed, q)
-        phi = rows.solver(1.0, extra)(rows.rhs([weighed], theta[None])[0] + extra * t)
-        g = rows.slopes(phi[None], theta[None])[0]
+        targets = {"sparse": [csr_array(T)], "dense": [T], "batch": T[None]}[kind]
+        theta, flow = rows.theta(targets, q[None])
+        phi = rows.solver(1.0, extra)(rows.rhs(flow, theta)[0] + extra * t)
+        g = rows.slopes(phi[None], theta)[0]
     expected, slopes = literal(X, omega, T, q, extra, t)
     if free:
         phi, expected = phi - phi.mean(), expected - expected.mean()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pldc.solve.sweep import Sweep, TorchSweep
+from pldc.solve.sweep import DenseSweep, Sweep, TorchSweep
 from pldc.solve.workers import Workers
 
 RELAX = 1.6
@@ -51,8 +51,28 @@ def test_pass_equals_the_dense_recursion(n, count):
     sweep = run(X, steps)
     for p in range(2):
         np.testing.assert_allclose(sweep.multipliers(p).toarray(), np.maximum(-W[p], 0.0), atol=1e-8)
-        target = rows(X, sweep.Phi[p], sweep.G[p]) + csr_array(sweep.targets(p)).toarray()
+        target = rows(X, sweep.Phi[p], sweep.G[p]) + csr_array(sweep.targets()[p]).toarray()
         np.testing.assert_allclose(target, np.abs(W[p]), atol=1e-8)
+
+
+def test_whole_arrays_equal_the_dense_recursion():
+    X, steps = iterates(25, 3, 40)
+    W = dense(X, steps)
+    sweep = DenseSweep(X, 2)
+    for phi, g in steps:
+        sweep.advance(phi, g, RELAX)
+    for p in range(2):
+        np.testing.assert_allclose(sweep.multipliers(p).toarray(), np.maximum(-W[p], 0.0), atol=1e-10)
+        target = rows(X, sweep.Phi[p], sweep.G[p]) + sweep.targets()[p]
+        np.testing.assert_allclose(target, np.abs(W[p]), atol=1e-10)
+    flows = [-sweep.multipliers(p) for p in range(2)]
+    sweep.scale_multipliers(0.5)
+    again = DenseSweep(X, 2)
+    again.Phi, again.G = sweep.Phi, sweep.G
+    for p in range(2):
+        np.testing.assert_allclose(sweep.multipliers(p).toarray(), -0.5 * flows[p].toarray())
+        again.restart(p, flows[p])
+        np.testing.assert_allclose(again.multipliers(p).toarray(), -flows[p].toarray())
 
 
 def test_blocks_smaller_than_the_data_change_nothing():
@@ -99,7 +119,7 @@ def test_torch_on_the_processor_equals_numpy(rows_in_a_block):
     for p in range(2):
         np.testing.assert_allclose(sweep.multipliers(p).toarray(), ours.multipliers(p).toarray(), atol=1e-8)
         np.testing.assert_allclose(
-            csr_array(sweep.targets(p)).toarray(), csr_array(ours.targets(p)).toarray(), atol=1e-8
+            csr_array(sweep.targets()[p]).toarray(), csr_array(ours.targets()[p]).toarray(), atol=1e-8
         )
 
 
@@ -117,7 +137,7 @@ def test_scaling_and_restarting():
     W = dense(X, steps)
     sweep.scale_multipliers(0.5)
     scaled = np.where(W < 0, 0.5 * W, W)
-    target = rows(X, sweep.Phi[0], sweep.G[0]) + csr_array(sweep.targets(0)).toarray()
+    target = rows(X, sweep.Phi[0], sweep.G[0]) + csr_array(sweep.targets()[0]).toarray()
     np.testing.assert_allclose(target, np.abs(scaled[0]), atol=1e-8)
 
     M = -sweep.multipliers(0)

@@ -21,7 +21,7 @@ from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import keep_sign
 from pldc.solve.least_squares import EqualWeights, InverseDistance, Rows
 from pldc.solve.run import LARGEST_LAM, Monitor, Run
-from pldc.solve.sweep import Sweep, TorchSweep
+from pldc.solve.sweep import make_sweep
 from pldc.solve.workers import Workers
 
 RELAX = 1.6
@@ -125,7 +125,7 @@ class Admm:
         else:
             self.unit = max(2.0 * float((X**2).sum()) / n, np.finfo(float).tiny)  # mean squared distance
             self.rows = EqualWeights(X, STIFFNESS * n / d * self.unit)
-        self.sweep = Sweep(X, P, workers, dtype) if device is None else TorchSweep(X, P, workers, dtype, device)
+        self.sweep = make_sweep(X, P, workers, dtype, device)
         loss = problem.loss
         self.squared = isinstance(loss, Loss) and not np.isfinite(loss.up)
         self.tau = problem.weight / self._residual(LEAST_SPREAD)
@@ -237,9 +237,8 @@ class Admm:
         each = P // problem.outputs
         target = problem.y if self.squared else self.e - self.e_dual
         t = problem.at_nodes(self.tau * target) / self.rho / self.T - problem.by_output(Phi)
-        T = [rows.weigh(self.sweep.targets(p)) for p in range(P)]
-        theta = np.array([rows.theta(T[p], self.q[p] - self.q_dual[p] - G[p]) for p in range(P)])
-        h = rows.rhs(T, theta)
+        theta, flow = rows.theta(self.sweep.targets(), self.q - self.q_dual - G)
+        h = rows.rhs(flow, theta)
         fit = self.solve_fit((problem.by_output(h) / each + self.T * t).T).T
         if problem.linear:
             pull = self.X.T @ (self.T * (t - fit)) + self.c_weight * (self.c_copy - self.c_dual)

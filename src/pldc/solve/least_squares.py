@@ -28,6 +28,7 @@ from pldc.function.max_affine import Array
 from pldc.solve.workers import Workers
 
 Solve = Callable[[Array], Array]
+Targets = Array | Sequence[csr_array | Array]  # of all parts: (P, n, n), or one array, sparse perhaps, a part
 CHUNK_BYTES = 1 << 26
 
 
@@ -39,6 +40,7 @@ class Rows(ABC):
 
     def __init__(self, X: Array, stiffness: float):
         self.X, self.stiffness = X, stiffness
+        self.X_and_ones = np.column_stack([X, np.ones(len(X))])
 
     @abstractmethod
     def smooth(self, V: Array) -> Array:
@@ -66,16 +68,24 @@ class Rows(ABC):
         """N_j v_j for every point."""
         return np.matmul(self.N, V[:, :, None])[:, :, 0]
 
-    def theta(self, T: csr_array | Array, q: Array) -> Array:
-        """θ, for T already multiplied by the weights."""
-        return self.stiffness * q - T @ self.X + np.asarray(T.sum(axis=1))[:, None] * self.X
+    def theta(self, T: Targets, q: Array) -> tuple[Array, Array]:
+        """Return θ (P, n, d) and Σ_j ω_ji T_ji − Σ_j ω_ij T_ij (P, n), for T of all parts."""
+        d = self.X.shape[1]
+        if isinstance(T, np.ndarray):
+            weighed: Any = self.weigh(T)
+            sums, into = weighed @ self.X_and_ones, weighed.sum(axis=1)
+        else:
+            parts = [self.weigh(t) for t in T]
+            sums = np.array([t @ self.X_and_ones for t in parts])
+            into = np.array([np.asarray(t.sum(axis=0)) for t in parts])
+        out = sums[:, :, d]
+        return self.stiffness * q - sums[:, :, :d] + out[:, :, None] * self.X, into - out
 
-    def rhs(self, T: Sequence[csr_array | Array], theta: Array) -> Array:
-        """Return h (P, n) of all parts, for T already multiplied by the weights and θ (P, n, d): one product with ω."""
+    def rhs(self, flow: Array, theta: Array) -> Array:
+        """Return h (P, n), for what `theta` returned: one product with ω."""
         X, d = self.X, self.X.shape[1]
         v = np.matmul(self.N, theta[..., None])[..., 0]
         S = self._smooth_parts(v, (X * v).sum(axis=2))
-        flow = np.array([np.asarray(t.sum(axis=0)) - np.asarray(t.sum(axis=1)) for t in T])
         return np.asarray(flow + (X * S[:, :, :d]).sum(axis=2) - S[:, :, d] - (self.pull * v).sum(axis=2))
 
     def weigh(self, T: Any, inverse: bool = False) -> Any:
@@ -165,7 +175,7 @@ class InverseDistance(Rows):
 
     def weigh(self, T: Any, inverse: bool = False) -> Any:
         """ω T, or T / ω, entry by entry; T is sparse or not."""
-        if isinstance(T, np.ndarray):  # its diagonal is zero, and so is that of ω
+        if isinstance(T, np.ndarray):  # its diagonals are zero, and so is that of ω
             return np.divide(T, self.omega, out=np.zeros_like(T), where=self.omega > 0) if inverse else T * self.omega
         j = np.repeat(np.arange(len(self.X)), np.diff(T.indptr))
         weight = self.omega[j, T.indices]

@@ -29,6 +29,7 @@ from pldc.solve.workers import Workers
 
 BLOCK_BYTES = 1 << 21  # fewer, larger blocks: every call hands the interpreter lock from one thread to the other
 DEVICE_BYTES = 1 << 26
+FEW = 250_000  # numbers W of all parts up to which they are held as they are
 DENSE = 500  # points up to which T is handed over as a dense array: one of these sizes costs less than a sparse one
 FORGET = 1e-9  # of the largest entry of W: what is left of an old multiplier below this is dropped
 
@@ -67,15 +68,7 @@ class Sweep:
         """Make the pass for values φ (P, n) and slopes g (P, n, d), over-relaxed by α = `relax`."""
         self.Phi = (1.0 - relax) * self.Phi + relax * phi
         self.G = (1.0 - relax) * self.G + relax * g
-        P, n, d = g.shape
-        left = np.empty((P, n, d + 2))
-        left[:, :, :d] = -self.G
-        left[:, :, d] = 1.0
-        left[:, :, d + 1] = np.einsum("pjk,jk->pj", self.G, self.X) - self.Phi
-        right = np.empty((P, d + 2, n))
-        right[:, :d] = self.X.T
-        right[:, d] = self.Phi
-        right[:, d + 1] = 1.0
+        left, right = factors(self.X, self.Phi, self.G)
         for e in self.entries:
             e.S = (1.0 - relax) * e.S + relax * e.M
         size = max((float(np.abs(e.S).max(initial=0.0)) for e in self.entries), default=0.0)
@@ -129,9 +122,12 @@ class Sweep:
             e.S = e.S + (factor - 1.0) * e.M
             e.M = factor * e.M
 
-    def targets(self, p: int) -> csr_array | Array:
-        """T of part p: |W| − rows(Φ, G); sparse where there are many points."""
-        e, n = self.entries[p], len(self.X)
+    def targets(self) -> list[csr_array | Array]:
+        """T = |W| − rows(Φ, G), part by part; sparse where there are many points."""
+        return [self._target(e) for e in self.entries]
+
+    def _target(self, e: Entries) -> csr_array | Array:
+        n = len(self.X)
         if n > DENSE:
             return self._sparse(e.index, e.S - 2.0 * e.M)
         T = np.zeros(n * n)
@@ -149,6 +145,45 @@ class Sweep:
         start = np.searchsorted(index, n * np.arange(n + 1))
         i = index - np.repeat(n * np.arange(n), np.diff(start))
         return csr_array((values, i, start), shape=(n, n))
+
+
+class DenseSweep:
+    """The same pass on whole arrays, for few points: there is less to compute than to look for."""
+
+    def __init__(self, X: Array, parts: int):
+        n, d = X.shape
+        self.X = X
+        self.Phi, self.G = np.zeros((parts, n)), np.zeros((parts, n, d))
+        self.S, self.M = np.zeros((parts, n, n)), np.zeros((parts, n, n))
+        self.pairs = 1.0 - np.eye(n)
+
+    def advance(self, phi: Array, g: Array, relax: float) -> None:
+        """Make the pass for values φ (P, n) and slopes g (P, n, d), over-relaxed by α = `relax`."""
+        self.Phi = (1.0 - relax) * self.Phi + relax * phi
+        self.G = (1.0 - relax) * self.G + relax * g
+        left, right = factors(self.X, self.Phi, self.G)
+        self.S = (1.0 - relax) * self.S + relax * self.M
+        W = left @ right
+        W *= self.pairs  # a point and itself
+        W += self.S
+        self.M = np.minimum(W, 0.0)
+
+    def restart(self, p: int, M: csr_array) -> None:
+        """Begin part p at rows(Φ, G) with the scaled multipliers M ≤ 0."""
+        self.S[p] = self.M[p] = self.pairs * np.minimum(M.toarray(), 0.0)
+
+    def scale_multipliers(self, factor: float) -> None:
+        """Multiply the scaled multipliers by `factor`: when the penalty parameter changes, they do."""
+        self.S = self.S + (factor - 1.0) * self.M
+        self.M = factor * self.M
+
+    def targets(self) -> Array:
+        """T = |W| − rows(Φ, G) of all parts: (P, n, n)."""
+        return self.S - 2.0 * self.M
+
+    def multipliers(self, p: int) -> csr_array:
+        """−M of part p."""
+        return csr_array(-self.M[p])
 
 
 class TorchSweep(Sweep):
@@ -204,3 +239,26 @@ class TorchSweep(Sweep):
             parts = (torch.cat(arrays).cpu().numpy() for arrays in zip(*found, strict=True))
             result.append(Entries(*(a if a.dtype == np.int64 else a.astype(np.float64) for a in parts)))
         return result
+
+
+def factors(X: Array, Phi: Array, G: Array) -> tuple[Array, Array]:
+    """Return two narrow matrices a part, (P, n, d + 2) and (P, d + 2, n), whose product is rows(Φ, G)."""
+    P, n, d = G.shape
+    left = np.empty((P, n, d + 2))
+    left[:, :, :d] = -G
+    left[:, :, d] = 1.0
+    left[:, :, d + 1] = np.einsum("pjk,jk->pj", G, X) - Phi
+    right = np.empty((P, d + 2, n))
+    right[:, :d] = X.T
+    right[:, d] = Phi
+    right[:, d + 1] = 1.0
+    return left, right
+
+
+def make_sweep(X: Array, parts: int, workers: Workers, dtype: Any, device: str | None) -> Sweep | DenseSweep:
+    """Return the pass for so many points, on the device asked for."""
+    if device is not None:
+        return TorchSweep(X, parts, workers, dtype, device)
+    if parts * len(X) ** 2 <= FEW and np.dtype(dtype) == np.float64:
+        return DenseSweep(X, parts)
+    return Sweep(X, parts, workers, dtype)
