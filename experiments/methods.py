@@ -318,7 +318,6 @@ CLASSIFIERS: dict[str, Method] = {
     "pldc, paper": dc_classes(geometry="axes", penalty="joint", standardize=False, scoring="accuracy"),
     "pldc, axes": dc_classes(geometry="axes", penalty="joint"),
     "pldc, componentwise": dc_classes(geometry="axes", penalty="componentwise"),
-    "pldc, directions": dc_classes(geometry="directions", penalty="joint"),
     "pldc, log loss": dc_classes(geometry="axes", penalty="joint", loss="log"),
     "MLP, as coded": lambda X, y: CodedMLP(classes=True).fit(X, y),
     "SVM, as coded": lambda X, y: OneVsRestClassifier(SVC(kernel="linear", max_iter=2_000_000)).fit(X, y),

@@ -79,17 +79,17 @@ def studies(quick: bool) -> dict[str, Study]:
         "synthetic": Study(
             {f"d={d}": few(100, 2) for d in few((*range(1, 11), 20), (1, 2, 5))},
             (*OURS, *CODED, *FAIR, *TODAY, *EVERY),
-            dict.fromkeys(TODAY, 20) | dict.fromkeys(VARIANTS, 20),
+            dict.fromkeys((*TODAY, *VARIANTS), few(20, 1)),
         ),
         "regression": Study(
             {name: few(100, 1) for name in SMALL} | {name: few(20, 1) for name in LARGER},
             (*OURS, *CODED, *FAIR, *TODAY, *EVERY),
-            dict.fromkeys(TODAY, 20) | dict.fromkeys(VARIANTS, 20),
+            dict.fromkeys((*TODAY, *VARIANTS), 20),
         ),
         "classes": Study(
             {name: few(20, 1) for name in CLASSES},
             tuple(CLASSIFIERS),
-            {"pldc, axes": 10, "pldc, componentwise": 10, "pldc, directions": 2, "pldc, log loss": 2},
+            {"pldc, axes": 10, "pldc, componentwise": 10, "pldc, log loss": few(5, 1)},
         ),
         "surface": Study({"surface": few(20, 2)}, ("2 D", "cv")),
         "manifold": Study(
