@@ -71,13 +71,17 @@ def values_of(rows: list[dict], metric: str) -> Values:
     return out
 
 
-def interval(values: Iterable[float], overlap: float = 0.0) -> tuple[float, float]:
-    """Return the mean and the half-width of its 95 % interval; the latter is not a number for one value."""
+def interval(values: Iterable[float], overlap: float = 0.0, family: int = 1) -> tuple[float, float]:
+    """Return the mean and the half-width of its 95 % interval; the latter is not a number for one value.
+
+    Of a `family` of so many intervals all hold at once with 95 % (Bonferroni).
+    """
     v = np.array(list(values))
     v = v[np.isfinite(v)]
     if len(v) < 2:
         return (float(v[0]) if len(v) else np.nan), np.nan
-    return float(v.mean()), float(t.ppf(0.975, len(v) - 1) * v.std(ddof=1) * np.sqrt(1 / len(v) + overlap))
+    quantile = t.ppf(1 - 0.025 / family, len(v) - 1)
+    return float(v.mean()), float(quantile * v.std(ddof=1) * np.sqrt(1 / len(v) + overlap))
 
 
 def shown(values: Iterable[float] | None, digits: int = 1, overlap: float = 0.0) -> str:
@@ -113,16 +117,21 @@ def means_table(values: Values, digits: int = 1, overlap: float = 0.0) -> list[l
     return lines
 
 
-def verdict(ours: dict[int, float], rivals: dict[str, dict[int, float]], overlap: float) -> str:
-    """Judge "better than all" by paired differences to each rival: yes, no, or open; and name the best rival."""
+def verdict(ours: dict[int, float], rivals: dict[str, dict[int, float]], overlap: float, family: int = 1) -> str:
+    """Judge "better than all" by paired differences to each rival: yes, no, or open; and name the best rival.
+
+    Who failed in a run that both have is neither better nor worse than the other.
+    """
     if not ours or not rivals:
         return ""
     state = "yes"
     for values in rivals.values():
-        mean, half = interval((values[s] - ours[s] for s in ours if s in values), overlap)
-        if mean + half < 0:
+        differences = [values[s] - ours[s] for s in ours if s in values]
+        mean, half = interval(differences, overlap, family)
+        known = bool(np.isfinite(differences).all())
+        if known and mean + half < 0:
             return f"no / {smallest(rivals)}"
-        if not mean - half > 0:
+        if not (known and mean - half > 0):
             state = "open"
     return f"{state} / {smallest(rivals)}"
 
@@ -158,13 +167,12 @@ def claims_table(study: str, values: Values) -> list[list[str]]:
         reference, own = REFERENCE[study].get(name, (np.nan, ""))
         paper, default = here.get("pldc, paper", {}), here.get("pldc", {})
         coded, fair = ({m: here[m] for m in group[study] if m in here} for group in (RIVALS_CODED, RIVALS_FAIR))
-        most = max(map(len, here.values()))
-        top = smallest({m: v for m, v in here.items() if len(v) == most})
+        top = smallest(here)
         lines.append(
             [name, "✓" if claim else "✗", text(paper)]
             + ["" if np.isnan(reference) else f"{reference:g} (here {text(here.get(own, {}))})"]
             + [with_judgement(claim, verdict(paper, rivals, overlap)) for rivals in (coded, fair)]
-            + [text(default), verdict(default, fair, overlap), f"{top} {text(here[top])}"]
+            + [text(default), verdict(default, fair, overlap), f"{top} {text(here[top])}, {len(here[top])} runs"]
         )
     return lines
 
@@ -230,9 +238,9 @@ def slope(sizes: np.ndarray, values: list[dict[int, float]]) -> tuple[float, flo
     return center, float(1.96 * np.std(draws))
 
 
-def rate_table(values: Values) -> list[list[str]]:
-    """Return exponents of the excess risk beside those of the paper's bound and of the lower bound."""
-    lines = [["d", "method", "exponent measured", "paper's bound −2/(d+4)", "lower bound −2/(d+2)", "rows"]]
+def exponents(values: Values) -> list[tuple[int, str, float, float, np.ndarray]]:
+    """Return d, method, exponent of the excess risk, its half-width and the numbers of rows."""
+    out = []
     methods = unique(m for _, m in values)
     for d in unique(s.split()[0] for s, _ in values):
         number = int(d[2:])
@@ -244,10 +252,16 @@ def rate_table(values: Values) -> list[list[str]]:
             }
             sizes = np.array(sorted(found))
             if len(sizes) > 1:
-                center, half = slope(sizes, [found[n] for n in sizes])
-                bounds = [f"{-2 / (number + k):.2f}" for k in (4, 2)]
-                text = f"{center:.2f}" if np.isnan(half) else f"{center:.2f} ± {half:.2f}"
-                lines.append([str(number), m, text, *bounds, f"{sizes[0]} to {sizes[-1]}"])
+                out.append((number, m, *slope(sizes, [found[n] for n in sizes]), sizes))
+    return out
+
+
+def rate_table(values: Values) -> list[list[str]]:
+    """Return exponents of the excess risk beside those of the paper's bound and of the lower bound."""
+    lines = [["d", "method", "exponent measured", "paper's bound −2/(d+4)", "lower bound −2/(d+2)", "rows"]]
+    for d, m, center, half, sizes in exponents(values):
+        text = f"{center:.2f}" if np.isnan(half) else f"{center:.2f} ± {half:.2f}"
+        lines.append([str(d), m, text, *(f"{-2 / (d + k):.2f}" for k in (4, 2)), f"{sizes[0]} to {sizes[-1]}"])
     return lines
 
 
@@ -260,11 +274,18 @@ def discrepancy_table(values: Values) -> list[list[str]]:
     return lines
 
 
+def growth(name: str, key: str) -> float | None:
+    """Return the exponent of n that a benchmark measured; None where it did not run."""
+    path = BENCHMARKS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8"))["growth"].get(key) if path.exists() else None
+
+
 def growth_table() -> list[list[str]]:
     """Return how time grows with the rows, as the benchmarks measured it, beside what the paper states."""
 
     def measured(name: str, key: str) -> str:
-        return f"{json.loads((BENCHMARKS / f'{name}.json').read_text(encoding='utf-8'))['growth'][key]:.2f}"
+        exponent = growth(name, key)
+        return "" if exponent is None else f"{exponent:.2f}"
 
     return [
         ["what", "exponent of n in the paper", "measured"],

@@ -21,6 +21,7 @@ def test_the_interval_is_that_of_student():
     assert mean == 2.5 and half == pytest.approx(3.1824463 * np.std([1, 2, 3, 4], ddof=1) / 2, rel=1e-6)
     wider = interval([1.0, 2.0, 3.0, 4.0], overlap=0.25)[1]  # four splits of one table, a fifth of it to test
     assert wider == pytest.approx(half * np.sqrt(2), rel=1e-12)
+    assert interval([1.0, 2.0, 3.0, 4.0], family=2)[1] == pytest.approx(half * 4.176535 / 3.1824463, rel=1e-5)
     assert interval([2.0, np.nan]) == (2.0, pytest.approx(np.nan, nan_ok=True))
 
 
@@ -36,6 +37,10 @@ def test_verdicts_are_paired_and_say_when_it_is_open():
     assert verdict(ours, {"a": worse, "b": alike, "c": better}, 0.0) == "no / c"
     assert verdict(ours, {"f": failed, "a": worse}, 0.0) == "open / a"  # who failed is no best rival, nor beaten
     assert verdict(ours, {"a": {k: v + 1 + (-1) ** k for k, v in ours.items()}}, 1.0) == "open / a"  # one table
+    once = ours | {3: np.nan}  # who failed once is neither better nor worse
+    assert (
+        verdict(once, {"a": worse}, 0.0) == "open / a" and verdict(ours, {"c": better | {3: np.nan}}, 0.0) == "open / c"
+    )
     for other in (0.0, 100.0):  # one run proves nothing, either way
         assert verdict({0: 10.0}, {"a": {0: other}}, 0.0) == "open / a"
 
@@ -75,7 +80,7 @@ def test_claims_compare_the_paper_with_both_kinds_of_rivals():
     assert line[:2] == ["moore", "✓"] and line[3].startswith("19 (here 3.9")
     assert line[4] == "yes / kNN, as coded: confirmed" and line[5] == "no / kNN: not confirmed"
     assert line[7] == "no / kNN"
-    assert line[8].startswith("kNN 1.9")
+    assert line[8].startswith("kNN 1.9") and line[8].endswith("10 runs")
 
 
 def test_a_cross_is_confirmed_by_a_rival_that_is_better():

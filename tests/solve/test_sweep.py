@@ -1,9 +1,14 @@
 """The pass over all pairs against the literal recursion on dense arrays, and on torch."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from pldc.problem import Problem, make_loss, make_penalty
+from pldc.solve import sweep as sweep_module
+from pldc.solve.admm import Admm
 from pldc.solve.sweep import DenseSweep, Sweep, TorchSweep
 from pldc.solve.workers import Workers
 
@@ -65,14 +70,54 @@ def test_whole_arrays_equal_the_dense_recursion():
         np.testing.assert_allclose(sweep.multipliers(p).toarray(), np.maximum(-W[p], 0.0), atol=1e-10)
         target = rows(X, sweep.Phi[p], sweep.G[p]) + sweep.targets()[p]
         np.testing.assert_allclose(target, np.abs(W[p]), atol=1e-10)
-    flows = [-sweep.multipliers(p) for p in range(2)]
-    sweep.scale_multipliers(0.5)
-    again = DenseSweep(X, 2)
-    again.Phi, again.G = sweep.Phi, sweep.G
+
+
+def test_whole_arrays_restart_and_rescale_like_sparse_ones():
+    X, steps = iterates(25, 3, 6)
+    flows = [csr_array(-np.abs(M)) for M in np.random.default_rng(1).standard_normal((2, 25, 25))]
+    for flow in flows:
+        flow[3, 3] = -np.inf  # a point and itself: dropped
+    with Workers(1) as workers:
+        sweeps = Sweep(X, 2, workers), DenseSweep(X, 2)
+        for sweep in sweeps:
+            sweep.Phi, sweep.G = steps[0]
+            for p in range(2):
+                sweep.restart(p, flows[p])
+            sweep.scale_multipliers(0.3)
+            for phi, g in steps[1:3]:
+                sweep.advance(phi, g, RELAX)
+            sweep.scale_multipliers(2.0)
+            sweep.advance(*steps[3], RELAX)
     for p in range(2):
-        np.testing.assert_allclose(sweep.multipliers(p).toarray(), -0.5 * flows[p].toarray())
-        again.restart(p, flows[p])
-        np.testing.assert_allclose(again.multipliers(p).toarray(), -flows[p].toarray())
+        np.testing.assert_allclose(*(sweep.multipliers(p).toarray() for sweep in sweeps), atol=1e-7)
+        np.testing.assert_allclose(*(sweep.targets()[p] for sweep in sweeps), atol=1e-7)
+
+
+@pytest.mark.parametrize("few, dense_up_to", [(0, 500), (0, 0)])
+def test_all_ways_to_hold_the_rows_lead_to_the_same_iterate(few, dense_up_to, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    problem = Problem.from_data(
+        X, np.sin(3 * X[:, 0]) + X[:, 1], loss=make_loss("absolute"), penalty=make_penalty("joint"), lam=0.02
+    )
+
+    def iterate():
+        with Workers(1) as workers:
+            method = Admm(problem, workers)
+            for _ in range(60):
+                method.step()
+            method.change_lam(0.005)
+            again = Admm(replace(problem, lam=0.005), workers, start=method.solution())
+            for _ in range(30):
+                again.step()
+        return again.solution()
+
+    whole = iterate()
+    monkeypatch.setattr(sweep_module, "FEW", few)
+    monkeypatch.setattr(sweep_module, "DENSE", dense_up_to)
+    other = iterate()
+    np.testing.assert_allclose(other.values, whole.values, atol=1e-6)
+    np.testing.assert_allclose(other.slopes, whole.slopes, atol=1e-6)
 
 
 def test_blocks_smaller_than_the_data_change_nothing():

@@ -170,7 +170,7 @@ class DenseSweep:
 
     def restart(self, p: int, M: csr_array) -> None:
         """Begin part p at rows(Φ, G) with the scaled multipliers M ≤ 0."""
-        self.S[p] = self.M[p] = self.pairs * np.minimum(M.toarray(), 0.0)
+        self.S[p] = self.M[p] = np.where(self.pairs > 0, np.minimum(M.toarray(), 0.0), 0.0)
 
     def scale_multipliers(self, factor: float) -> None:
         """Multiply the scaled multipliers by `factor`: when the penalty parameter changes, they do."""
