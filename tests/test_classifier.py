@@ -238,3 +238,35 @@ def test_class_weights_are_checked_and_balanced_by_weight():
     balanced = DCClassifier(lam=0.02, class_weight="balanced", tol=1e-4)
     a, b = balanced.fit(X, y, weight).decision_function(X), balanced.fit(X, y).decision_function(X)
     assert np.allclose(a, b, atol=1e-6)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_a_table_of_few_distinct_rows_is_learned(noise):
+    """Folds that leave out all rows of a cell would know nothing of it: the fit was a constant."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 1)).astype(float)
+    y = np.where(rng.random(400) < noise, 1 - X[:, 0], X[:, 0])
+    model = DCClassifier(geometry="axes", n_jobs=1).fit(X, y)
+    assert model.predict([[0.0], [1.0]]).tolist() == [0.0, 1.0]
+    right = np.mean(y == X[:, 0])
+    assert model.predict_proba([[1.0]])[0, 1] == pytest.approx(right, abs=0.02)
+    cells, counts = np.unique(np.column_stack([X[:, 0], y]), axis=0, return_counts=True)
+    weighted = DCClassifier(geometry="axes", n_jobs=1).fit(cells[:, :1], cells[:, 1], sample_weight=counts)
+    assert weighted.lam_ == pytest.approx(model.lam_)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
+def test_scores_that_are_all_but_gone_count_as_gone(scoring):
+    """At a large λ rough scores are tiny, in the right order still; the accurate ones are constant."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::2], (y[::2] == 0).astype(int)
+    model = DCClassifier(scoring=scoring, geometry="axes", n_jobs=1).fit(X, y)
+    assert model.score(X, y) == 1.0 and model.cv_score_ == 1.0
+    first = model.cv_results_["param_round"] == 0
+    constant = model.cv_results_["mean_test_score"][first][0]
+    assert constant == pytest.approx({"accuracy": 2 / 3, "roc_auc": 0.5}[scoring], abs=0.02)
+
+
+def test_probabilities_are_promised_before_the_fit():
+    assert hasattr(DCClassifier(), "predict_proba") and hasattr(DCClassifier(loss="log", lam=0.1), "predict_proba")
+    assert not hasattr(DCClassifier(lam=0.1), "predict_proba")

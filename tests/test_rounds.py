@@ -49,7 +49,7 @@ def test_the_round_that_predicts_best_comes_first(monkeypatch):
     scores = {(0,): -3.0, (1,): np.nan, (2,): -2.0, (0, 2): -1.0, (0, 1): np.nan, (1, 2): np.nan}
     found = Search.__new__(Search)
     found.rounds = [None] * 3
-    monkeypatch.setattr(found, "_mean_score", lambda chosen: scores[tuple(sorted(chosen))], raising=False)
+    monkeypatch.setattr(found, "mean_score", lambda chosen: scores[tuple(sorted(chosen))], raising=False)
     assert found.best_rounds(2) == (2, 0) and found.best_rounds(1) == (2,)
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from pldc.problem.recipe import Rows
-from pldc.select.folds import distinct, interleaved
+from pldc.select.folds import distinct, divided, interleaved
 
 
 def table(seed=0, n=30):
@@ -53,3 +53,18 @@ def test_folds_of_classes_are_stratified_and_do_not_know_their_names():
         assert np.array_equal(rows.X[member], X)
     first, second = held.values()
     assert first == second
+
+
+def test_rows_that_stand_for_many_are_divided_among_the_folds():
+    X, y = np.array([[0.0], [0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 1.0, 3.0])
+    rows = Rows(X, y, np.array([20.0, 3.0, 50.0, 1.0]))
+    shared = divided(rows, 5)
+    assert len(shared.y) == 8 and shared.weight.sum() == 74.0  # at 0 two targets meet; the one at 1 stays whole
+    for train, test in interleaved(8, 5):
+        part = shared.take(test)
+        assert part.weight[(part.X[:, 0] == 0) & (part.y == 1)].tolist() == [4.0]
+        assert np.isclose(shared.take(train).weight.sum() + part.weight.sum(), 74.0)
+    labels = divided(rows, 5, classes=True)  # three points are too few to leave one out
+    assert sorted(labels.weight[labels.X[:, 0] == 1]) == [10.0] * 5
+    many = Rows(np.arange(30.0)[:, None], np.arange(30) % 2.0, np.full(30, 50.0))
+    assert len(divided(many, 5, classes=True).y) == 30  # each at a point of its own: weights, not repeated rows

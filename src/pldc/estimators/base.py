@@ -24,7 +24,7 @@ from pldc.problem import Problem, make_penalty
 from pldc.problem.class_losses import softmax
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import weighted_mean
-from pldc.select.folds import distinct, interleaved, subsample
+from pldc.select.folds import distinct, divided, interleaved, subsample
 from pldc.select.rounds import FittedRound, Plan, solve_rounds
 from pldc.select.rules import rate, scale_of_lam
 from pldc.select.search import MOST_KEPT, Search, Split, Step, learn_geometry
@@ -37,6 +37,8 @@ from pldc.solve.workers import blas_threads
 GEOMETRIES = ("axes", "directions", "learned")
 COMBINE = ("average", "best")
 SEVERAL_SOLVES = 600  # rows up to which rounds are averaged, and regression learns its geometry, unless told otherwise
+HUGE = 1e50  # weights beyond which, and below one over which, they are scaled
+REALISTIC = 1e-2  # gap that the quick engine reaches
 FEWEST = 4  # distinct rows that cross-validation needs
 
 
@@ -71,7 +73,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         recipe = self._recipe()
         lam = self._lam_rule()
         merged, _ = distinct(rows, self._labels)
-        few = len(merged.y) < FEWEST
+        few = len(divided(merged, FEWEST, self._labels).y) < FEWEST
         geometry = "axes" if few else self._geometry(lam, len(merged.y))
         rounds = 0 if geometry == "axes" else whole("max_rounds", self.max_rounds, 0)
         if self.combine is not None:
@@ -120,7 +122,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         search.run(scale_of_lam(recipe, merged), steps, self._beside(recipe) if steps else None)
         combine = self.combine or ("average" if len(merged.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
-        self.cv_results_ = search.results()
+        self.cv_results_, self.cv_score_ = search.results(), search.mean_score(chosen)
         carry = rate(share, rows.X.shape[1])
         plan = [(r.recipe, carry * r.lam, r.geometry) for r in (search.rounds[k] for k in chosen)]
         return plan, lambda count: self._keep_folds(search, chosen[:count])
@@ -222,8 +224,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         if number and self.max_cv_rows is not None:
             most = whole("max_cv_rows", self.max_cv_rows, FEWEST, optional=True)
         if number and groups is None:
-            rows = everything.take(subsample(len(everything.y), most))
-            return rows, interleaved(len(rows.y), min(folds, len(rows.y))), len(rows.y) / len(everything.y)
+            some = subsample(len(everything.y), most)
+            rows = divided(everything.take(some), folds, self._labels)
+            return rows, interleaved(len(rows.y), min(folds, len(rows.y))), len(some) / len(everything.y)
         some = subsample(len(given.y), most)
         rows, labels = given.take(some), None if groups is None else np.asarray(groups)[some]
         splitter = check_cv(self.cv, rows.y, classifier=is_classifier(self))
@@ -265,6 +268,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         if gap <= 1.01 * self.tol:  # recomputed: the solver's word is not taken, rounding is forgiven
             return
         reason = STATUS[worst.status]
+        if worst.solver == "admm" and self.tol < REALISTIC:
+            reason += f" ({REALISTIC:g} is realistic for solver='admm')"
         if worst.status == "optimal":  # in the solver's own numbers, but not in those of the data
             reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
         warnings.warn(
@@ -335,7 +340,7 @@ class PredictedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
 
 def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
-    """Return one weight ≥ 0 a row, scaled so that the largest is one."""
+    """Return one weight ≥ 0 a row: a number of rows, unless all are too large or too small to calculate with."""
     if sample_weight is None:
         return np.ones(n)
     weight = np.asarray(sample_weight, dtype=np.float64)
@@ -347,7 +352,8 @@ def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
         raise ValueError("Negative values in sample_weight: weights must be ≥ 0.")
     if not (weight > 0).any():
         raise ValueError("All values of sample_weight are zero: there is nothing to fit.")
-    return np.asarray(weight / weight.max())
+    largest = float(weight.max())
+    return weight if 1 / HUGE < largest < HUGE else np.asarray(weight / largest)
 
 
 def positive(name: str, value: Any) -> float:

@@ -33,7 +33,11 @@ TEMPERATURES = (-5.0, 4.0)  # logarithms
 
 
 def _has_probabilities(model: DCClassifier) -> bool:
-    if getattr(model, "_fitted_loss", model.loss) == "log" or getattr(model, "_calibration", None) is not None:
+    if hasattr(model, "functions_"):
+        able = model._fitted_loss == "log" or model._calibration is not None
+    else:  # once it is fitted
+        able = model.loss == "log" or model.lam == "cv"
+    if able:
         return True
     raise AttributeError(
         "Probabilities need loss='log', or lam='cv', whose folds calibrate the scores of the hinge (four distinct rows "
@@ -106,6 +110,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     lam_ : float
     cv_results_ : dict of arrays
         With ``lam="cv"``, as in scikit-learn's GridSearchCV.
+    cv_score_ : float
+        With ``lam="cv"``, the mean score, at the rows left out, of what is returned: the mean of `rounds_`.
     seminorm_ : float
         Sum of the seminorms as the program measures them.
     solver_ : {"exact", "admm"}
@@ -320,12 +326,12 @@ def calibrate(scores: Array, rows: Rows) -> float:
 
     One number: the order of the classes stays that of the scores. The likelihood is that of smoothed labels, by
     Laplace's rule: of n rows, each is of its class with probability (n + 1) / (n + m) and of any other with
-    1 / (n + m). So rows that are all right do not make it certain. Copies of a row count as one, and n is the number of
-    rows of equal weight that would tell as much.
+    1 / (n + m). So rows that are all right do not make it certain. A weight counts as so many rows, unless weights are
+    so small that the number of distinct rows of equal weight that would tell as much is larger.
     """
     m, label, share = len(scores), rows.y.astype(np.intp), rows.weight / rows.weight.sum()
     weight = distinct(rows, True)[0].weight
-    n = weight.sum() ** 2 / (weight @ weight)
+    n = max(weight.sum(), weight.sum() ** 2 / (weight @ weight))
     target = np.full(scores.shape, 1.0 / (n + m))
     target[label, np.arange(len(label))] = (n + 1.0) / (n + m)
 

@@ -151,6 +151,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         With ``lam="cv"``: scores of every `lam` and round on every fold, in the form of scikit-learn's GridSearchCV.
         Round 0 is along the axes; then come those of the learned geometry, and last one with a free linear term. Scores
         are in the units of the program (mean loss of standardised targets, negative) unless `scoring` is given.
+    cv_score_ : float
+        With ``lam="cv"``, the mean score, at the rows left out, of what is returned: the mean of `rounds_`.
     seminorm_ : float
         The seminorm as the program measures it, in its (standardised) units: ``objective = mean loss + lam_ ·
         seminorm_``. It looks at the data points only; between them pieces of both parts may meet that never meet at
@@ -475,6 +477,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
 
     def region_table(self, X: Any, tol: float = 1e-2) -> dict[str, Any] | list[dict[str, Any]]:
         """List which linear function rules where: the rows of `X` in each region, and its slopes.
+
+        A learned geometry bends a function in many places; ``geometry="axes"`` has fewer, larger regions.
 
         Parameters
         ----------

@@ -8,6 +8,7 @@ from pldc.function.max_affine import Array, IntArray
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
 
+FEW_POINTS = 4  # points for each fold below which no point is left out whole, if its rows are many
 DIGITS = 8  # of standardised numbers: what rounding may change does not count
 
 
@@ -53,6 +54,26 @@ def _rank_of_class(rows: Rows, Z: Array) -> Array:
     rank = np.empty(len(names))
     rank[np.lexsort((size.round(DIGITS), -weight))] = np.arange(len(names))
     return rank[label]
+
+
+def divided(rows: Rows, folds: int, classes: bool = False) -> Rows:
+    """Divide distinct rows that stand for many into as many equal shares as there are folds; these come first.
+
+    Left out whole, such a row would be absent from the fit that predicts it, and where others stand at the same point
+    with another y, that fit would learn theirs. Divided are rows of a weight of at least `folds` at a point with
+    several y; those of classes also where there are too few points to leave any out. Dealt by :func:`interleaved`, the
+    shares of a row go to all folds.
+    """
+    point, count = np.unique(rows.X, axis=0, return_inverse=True, return_counts=True)[1:]
+    meet = count[point.ravel()] > 1
+    heavy = (rows.weight >= folds) & (meet | (classes and len(count) < FEW_POINTS * folds))
+    shares = rows.take(np.repeat(np.flatnonzero(heavy), folds))
+    light = rows.take(np.flatnonzero(~heavy))
+    return Rows(
+        np.vstack([shares.X, light.X]),
+        np.append(shares.y, light.y),
+        np.append(shares.weight / folds, light.weight),
+    )
 
 
 def interleaved(n: int, folds: int) -> list[tuple[IntArray, IntArray]]:

@@ -107,10 +107,14 @@ def fit_path(
 
 
 def worth(problem: Problem, solution: Solution) -> Solution:
-    """Return the solution or, where that is far better, the best multiple of it.
+    """Return the solution or, where that is far better, the best multiple of it; scores no better than none are none.
 
     A few iterations may not shrink a fit to what a large λ asks for. It would predict well, and the accurate fit, a
-    constant, would not.
+    constant, would not. Of scores the order alone may count, and what is left of them, however small, still has it.
     """
     multiple = rescale(problem, solution)
-    return multiple if problem.objective(multiple) < ARRIVED * problem.objective(solution) else solution
+    if problem.objective(multiple) < ARRIVED * problem.objective(solution):
+        solution = multiple
+    if problem.outputs > 1 and not problem.objective(solution) < problem.null_risk:
+        solution = rescale(problem, replace(solution, slopes=np.zeros_like(solution.slopes)))
+    return solution

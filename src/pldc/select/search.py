@@ -176,7 +176,7 @@ class Search:
             if not self._learn(step, fits):
                 break
             fits = self._round(step.recipe, self._lams(step, fits, NEAR if step is before else REACH))
-            scores.append(self._mean_score([len(self.rounds) - 1]))
+            scores.append(self.mean_score([len(self.rounds) - 1]))
         if beside is not None:
             self.geometries, self.geometry = [AXES] * len(self.splits), AXES
             self._round(beside, around(self.rounds[0].lam, REACH))
@@ -186,7 +186,7 @@ class Search:
         """Return the rounds, `most` of them at most, whose mean prediction scores best out of fold; the best first."""
         count = len(self.rounds)
         sets = [chosen for size in range(1, min(most, count) + 1) for chosen in combinations(range(count), size)]
-        scores = {chosen: self._mean_score(chosen) for chosen in sets}
+        scores = {chosen: self.mean_score(chosen) for chosen in sets}
         known = {chosen: score for chosen, score in scores.items() if not np.isnan(score)}
         best = max(known, key=known.__getitem__)
         return tuple(sorted(best, key=lambda r: -scores[(r,)]))
@@ -223,7 +223,8 @@ class Search:
         """Mean prediction of the chosen rounds at the rows that each fold left out."""
         return [np.mean([self.rounds[r].predictions[k] for r in chosen], axis=0) for k in range(len(self.splits))]
 
-    def _mean_score(self, chosen: Sequence[int]) -> float:
+    def mean_score(self, chosen: Sequence[int]) -> float:
+        """Score of the mean of the chosen rounds at the rows left out."""
         scores = [self.score(values, test) for values, test in zip(self.left_out(chosen), self.test, strict=True)]
         return float(self.share @ scores)
 
@@ -261,7 +262,7 @@ class Search:
         logger.log(
             self.level,
             "cross-validation, round %d: lam %.4g of %d, mean score %.6g",
-            len(self.rounds),
+            len(self.rounds) - 1,
             lams[best],
             len(lams),
             float(self.share @ scores[:, best]),

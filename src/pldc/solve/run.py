@@ -26,7 +26,7 @@ LARGEST_LAM = 1e6  # in scaled numbers; the answer is a constant (or linear) fun
 STATUS = {
     "optimal": "the asked gap is certified",
     "stalled": "rounding stopped the solver; raise tol or lam, standardise X, or round X to the digits that it has",
-    "max_iter": "max_iter iterations were not enough; raise max_iter or tol (1e-2 is realistic for solver='admm')",
+    "max_iter": "max_iter iterations were not enough; raise max_iter, tol or lam",
     "stopped": "the monitor stopped the fit",
     "interrupted": "the fit was interrupted",
 }
