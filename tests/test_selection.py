@@ -328,3 +328,13 @@ def test_the_weight_of_the_theory_and_the_bound_do_not_depend_on_the_order_of_ro
     one, other = (DCRegressor(lam="srm").fit(X[at], y[at]) for at in (np.arange(len(y)), order))
     assert other.lam_ == pytest.approx(one.lam_, rel=1e-9)
     assert other.generalization_bound().total == pytest.approx(one.generalization_bound().total, rel=1e-6)
+
+
+@pytest.mark.parametrize("settings", [{"loss": "absolute"}, {"loss": "quantile", "quantile": 0.4}])
+def test_gross_outliers_do_not_hide_the_rest_from_a_robust_loss(settings):
+    rng = np.random.default_rng(0)
+    X, new = rng.uniform(-1, 1, (80, 2)), rng.uniform(-1, 1, (200, 2))
+    y = np.abs(X[:, 0]) - np.abs(X[:, 1]) + 0.1 * rng.standard_normal(80)
+    y[-5:] = 1000.0
+    model = DCRegressor(geometry="axes", cv=3, n_jobs=1, **settings).fit(X, y)
+    assert model.score(new, np.abs(new[:, 0]) - np.abs(new[:, 1])) > 0.9

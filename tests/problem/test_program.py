@@ -124,3 +124,19 @@ def test_tree_of_near_neighbours_spans_all_points_even_in_far_clusters():
     exact = build(X, rng.standard_normal(120)).spanning_tree
     length = [np.abs(X[o[1:]] - X[p[o[1:]]]).max(axis=1) for o, p in ((order, parent), exact)]
     assert np.sort(length[0])[:-2].sum() < 1.05 * np.sort(length[1])[:-2].sum()  # but for the two joints
+
+
+def test_the_spread_that_a_robust_loss_sees_is_that_of_most_targets():
+    y = np.array([0.0, 1.0, 2.0, 3.0, 1000.0])
+    X = np.arange(5.0)[:, None]
+
+    def spread(loss, y=y, X=X, weight=None):
+        return build(X, y, loss=loss, weight=weight).spread
+
+    assert spread("squared") == pytest.approx(np.std(y))
+    assert spread("absolute") == pytest.approx(1.4826 * 1.0)
+    weights = np.array([1.0, 2.0, 1.0, 3.0, 1.0])
+    twice = np.repeat(np.arange(5), weights.astype(int))
+    assert spread("absolute", weight=weights) == pytest.approx(spread("absolute", y[twice], X[twice]))
+    assert spread("absolute", np.array([0.0, 0.0, 0.0, 0.0, 5.0])) == pytest.approx(2.0)  # most at one value
+    assert spread("absolute", np.array([0.0, 1.0, 2.0, 3.0, 9.0])) == pytest.approx(np.sqrt(10.0))  # no gross outlier

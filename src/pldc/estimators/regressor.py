@@ -57,7 +57,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         Level for ``loss="quantile"``; 0.5 is the absolute loss.
     huber_delta : float, default=1.35
         Where the huber loss turns linear, in units of the standard deviation of y (of y itself without `standardize`).
-        Outliers inflate that deviation: against them a value such as 0.2 is more robust than the default.
+        Outliers inflate that deviation: against them a value such as 0.2 is more robust than the default, and against
+        gross ones ``loss="absolute"``, which needs no unit.
     penalty : {"componentwise", "joint"}, optional
         The seminorm. None: componentwise, but joint in the rounds of a learned geometry whose coordinates are no longer
         the features (each round with a λ of its own, by cross-validation).

@@ -33,6 +33,8 @@ from pldc.problem.penalties import EachOutput, Penalty
 NEIGHBOURS = 8  # joined to each point in that tree's graph, itself included
 MANY = 1500  # points from which the spanning tree is one of near neighbours
 LARGEST = 1e152  # squares must not overflow
+GROSS = 4  # times that outliers inflate the deviation of y before they are set apart
+NORMAL = 1.4826  # standard deviations of a normal variable in its median distance from the middle
 SHAPES: dict[str, tuple[float, ...]] = {"dc": (1.0, -1.0), "convex": (1.0,), "concave": (-1.0,)}
 
 
@@ -206,10 +208,23 @@ class Problem:
         """The loss of the best constant: the natural scale of the objective."""
         return self.risk(np.multiply.outer(self.null_fit, np.ones(len(self.X))))
 
-    @property
+    @cached_property
     def spread(self) -> float:
-        """A typical size of f: the standard deviation of y, one for scores of classes."""
-        return float(np.std(self.y)) if isinstance(self.loss, Loss) else 1.0
+        """A typical size of f: the standard deviation of y, one for scores of classes.
+
+        Gross outliers inflate it, and a robust loss hardly sees them: then it is the median distance of y from the best
+        constant that counts.
+        """
+        if not isinstance(self.loss, Loss):
+            return 1.0
+        deviation = float(np.std(self.y))
+        if np.isinf(self.loss.up):
+            return deviation
+        distance = np.abs(self.y - self.null_fit)
+        order = np.argsort(distance)
+        below = np.cumsum(self.weight[order])
+        median = float(distance[order][np.searchsorted(below, 0.5 * below[-1])])
+        return NORMAL * median if 0 < GROSS * NORMAL * median < deviation else deviation
 
     @cached_property
     def centred(self) -> Array:

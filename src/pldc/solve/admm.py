@@ -28,7 +28,7 @@ RELAX = 1.6
 RHO = 16.0  # penalty parameter of the rows, in units of λ / (n L)
 STIFFNESS = 0.1  # that of the slopes, relative to the rows' own pull on them
 RESETS = (10, 30, 80, 200, 500)  # iterations after which the penalty parameter follows the seminorm reached
-RESIDUAL = 0.3  # expected size of a residual, in scaled numbers: sets the penalty parameter of the loss
+RESIDUAL = 0.3  # expected size of a residual, in scaled numbers without outliers: the penalty parameter of the loss
 SCORES, LEAST_SPREAD = {"hinge": 6.0, "log": 10.0}, 0.1  # the same for scores, in units of their spread
 WEIGHTED = 3000  # points up to which rows are weighted: it needs four n × n arrays
 FIRST_CHECK, SPACING = 50, 1.25  # certify after so many iterations, then whenever they have grown by this factor
@@ -155,7 +155,9 @@ class Admm:
         loss = self.problem.loss
         if not isinstance(loss, Loss):
             return SCORES[loss.name] * spread
-        return loss.softness if self.squared else RESIDUAL
+        if self.squared:
+            return loss.softness
+        return RESIDUAL * self.problem.spread / max(float(np.std(self.problem.y)), np.finfo(float).tiny)
 
     def _warm(self, start: Solution) -> None:
         """Start where another problem on the same points ended: its multipliers are those of all copies, too."""
