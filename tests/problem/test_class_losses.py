@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from pldc.problem import class_losses
 from pldc.problem.class_losses import Hinge, LogLoss, balanced, make_class_loss, softmax
 
 BOTH = pytest.mark.parametrize("loss", [Hinge(), LogLoss()], ids=["hinge", "log"])
@@ -35,14 +36,17 @@ def test_prox_is_a_minimum(loss):
 
 
 @pytest.mark.parametrize("m", [2, 3, 8])
-@pytest.mark.parametrize("step", [0.01, 0.1, 1.0, 3.0, 30.0])
-@pytest.mark.parametrize("size", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("step", [0.01, 0.1, 1.0, 3.0, 30.0, 1000.0])
+@pytest.mark.parametrize("size", [0.1, 1.0, 5.0, 300.0])
 def test_prox_satisfies_the_optimality_conditions(m, step, size):
     rng = np.random.default_rng(m)
     V, y = size * rng.normal(size=(m, 400)), rng.integers(0, m, 400).astype(float)
     steps, own = np.full(400, step), np.arange(m)[:, None] == y
     F = LogLoss().prox(V, y, steps)
-    assert np.allclose((V - F) / step, LogLoss().dual_at(F, y), atol=1e-9)
+    rounding = 1e-9 + 1e-12 * size / step
+    assert np.allclose((V - F) / step, LogLoss().dual_at(F, y), atol=rounding)
+    again = LogLoss().prox(V, y, steps, F + rng.normal(size=F.shape))  # from elsewhere
+    assert np.allclose((V - again) / step, LogLoss().dual_at(again, y), atol=rounding)
     F = Hinge().prox(V, y, steps)
     theta, margin = (V - F) / step, F - F[y.astype(int), np.arange(400)] + 1.0
     assert np.allclose(theta.sum(axis=0), 0.0, atol=1e-9)
@@ -128,3 +132,16 @@ def test_softmax_does_not_overflow():
 def test_unknown_name():
     with pytest.raises(ValueError, match="loss must be one of"):
         make_class_loss("squared")
+
+
+def test_the_prox_of_large_scores_takes_few_steps(monkeypatch):
+    """Rounding of large numbers was taken for ascent, and every step halved thirty times."""
+    rng = np.random.default_rng(0)
+    V, y = 300.0 * rng.normal(size=(3, 100)), rng.integers(0, 3, 100).astype(float)
+    steps = np.full(100, 1000.0)
+    F = LogLoss().prox(V, y, steps)
+    calls = []
+    plain = class_losses.log_sum
+    monkeypatch.setattr(class_losses, "log_sum", lambda G: (calls.append(1), plain(G))[1])
+    LogLoss().prox(V, y, steps, F + 0.1 * rng.normal(size=F.shape))
+    assert 2 <= len(calls) <= 20

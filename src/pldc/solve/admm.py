@@ -230,7 +230,7 @@ class Admm:
         problem = self.problem
         if isinstance(problem.loss, Loss):
             return problem.y + problem.loss.prox(v - problem.y, step)
-        return problem.loss.prox(v, problem.y, step)
+        return problem.loss.prox(v, problem.y, step, self.e)
 
     def _least_squares(self) -> None:
         """Block one, as a change from (Φ, G): the targets of all rows are sparse then."""
