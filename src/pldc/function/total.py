@@ -110,12 +110,23 @@ class PLDCSum:
         return self.expand().maximize(bounds, **settings)
 
     def bounds_on(self, box: Any) -> tuple[float, float]:
-        """Return the exact range over a box, after writing the sum out; see :meth:`PLDC.bounds_on`."""
-        return self.expand().bounds_on(box)
+        """Return numbers between which the sum stays over a box, given as d pairs (low, high).
+
+        The exact range, as of :meth:`PLDC.bounds_on`, if the sum can be written out. Else the sums of the exact ends of
+        its terms, which may be further apart.
+        """
+        if self._writes_out():
+            return self.expand().bounds_on(box)
+        low, high = np.sum([term.bounds_on(box) for term in self.terms], axis=0)
+        return float(low), float(high)
 
     def is_monotone(self, feature: int, box: Any = None, increasing: bool = True) -> bool:
-        """Say whether the sum is monotone, after writing it out; see :meth:`PLDC.is_monotone`."""
-        return self.expand().is_monotone(feature, box, increasing)
+        """Say whether the sum is monotone: it is if all its terms are; else it is written out, if it can be.
+
+        See :meth:`PLDC.is_monotone`.
+        """
+        each = all(term.is_monotone(feature, box, increasing) for term in self.terms)
+        return each or self.expand().is_monotone(feature, box, increasing)
 
     def lipschitz(self, order: float = 2, box: Any = None) -> float:
         """Return the Lipschitz constant, after writing the sum out; see :meth:`PLDC.lipschitz`."""
@@ -146,12 +157,19 @@ class PLDCSum:
         """Return x ↦ f(matrix @ x + vector); features that a term warps can be scaled and shifted only."""
         return PLDCSum(tuple(term.compose(matrix, vector) for term in self.terms))
 
+    def _counts(self) -> Array:
+        """Pieces of both parts of the sum written out."""
+        return np.asarray(np.prod([np.array(term.n_pieces, dtype=float) for term in self.terms], axis=0))
+
+    def _writes_out(self) -> bool:
+        return all(isinstance(term, PLDC) for term in self.terms) and bool(self._counts().max() <= MOST_PIECES)
+
     def expand(self) -> PLDC:
         """Write the sum out as one PLDC. The pieces of the terms multiply: prune first."""
         terms = [term for term in self.terms if isinstance(term, PLDC)]
         if len(terms) < len(self.terms):
-            raise TypeError(f"A function of warped features has no short list of pieces: {REMEDY}, or ask its terms.")
-        counts = np.prod([np.array(term.n_pieces, dtype=float) for term in terms], axis=0)
+            raise TypeError(f"A sum with functions of warped features has no short list of pieces: {REMEDY}.")
+        counts = self._counts()
         if counts.max() > MOST_PIECES:
             raise ValueError(
                 f"Written out, the sum would have {counts[0]:.3g} − {counts[1]:.3g} pieces, more than {MOST_PIECES}. "
