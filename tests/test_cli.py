@@ -44,6 +44,10 @@ def test_plot_regions():
     assert ax.get_title() == "2 linear regions in view" and ax.get_xlabel() == "u"
     with pytest.raises(ValueError, match="two variables"):
         plot_regions(PLDC.affine([1.0]), X)
+    model = DCRegressor(lam=0.1).fit(X, [1.0, 2.0, 3.0])
+    assert plot_regions(model, X, grid=10).get_title() == plot_regions(model.function_, X, grid=10).get_title()
+    with pytest.raises(TypeError, match="fitted regressor"):
+        plot_regions(DCRegressor(), X)
 
 
 def test_plot_path_draws_three_panels():

@@ -13,7 +13,7 @@ from pldc.select.path import Path
 
 
 def plot_surface(
-    function: AnyPLDC,
+    function: Any,
     X: ArrayLike,
     y: ArrayLike,
     title: str = "",
@@ -24,7 +24,7 @@ def plot_surface(
 
     Parameters
     ----------
-    function : PLDC, WarpedPLDC or PLDCSum
+    function : PLDC, WarpedPLDC, PLDCSum or fitted DCRegressor
         A function of two variables.
     X : array of shape (n, 2)
     y : array of shape (n,)
@@ -40,9 +40,7 @@ def plot_surface(
         Not registered with pyplot: save it with ``figure.savefig(path)``.
     """
     Figure = _figure()
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if function.n_features != 2 or X.ndim != 2 or X.shape[1] != 2:
-        raise ValueError(f"plot_surface draws functions of two variables, got {function.n_features}.")
+    (function, X), y = _of_two(function, X), np.asarray(y, dtype=np.float64)
     A, B = _grid(X, grid)
     Z = function(np.column_stack([A.ravel(), B.ravel()])).reshape(A.shape)
     figure = Figure(figsize=(11, 4.6), layout="constrained")
@@ -55,13 +53,13 @@ def plot_surface(
 
 
 def plot_regions(
-    function: AnyPLDC, X: ArrayLike, names: tuple[str, str] = ("x0", "x1"), grid: int = 240, ax: Any = None
+    function: Any, X: ArrayLike, names: tuple[str, str] = ("x0", "x1"), grid: int = 240, ax: Any = None
 ) -> Any:
     """Draw the regions where a function of two variables is linear, with its contours.
 
     Parameters
     ----------
-    function : PLDC, WarpedPLDC or PLDCSum
+    function : PLDC, WarpedPLDC, PLDCSum or fitted DCRegressor
         A function of two variables.
     X : array of shape (n, 2)
         Points to mark; the picture covers their range.
@@ -76,9 +74,7 @@ def plot_regions(
     -------
     matplotlib axes
     """
-    X = np.asarray(X, dtype=np.float64)
-    if function.n_features != 2 or X.ndim != 2 or X.shape[1] != 2:
-        raise ValueError(f"plot_regions draws functions of two variables, got {function.n_features}.")
+    function, X = _of_two(function, X)
     if ax is None:
         ax = _figure()(figsize=(6, 5), layout="constrained").add_subplot()
     A, B = _grid(X, grid)
@@ -93,6 +89,19 @@ def plot_regions(
     ax.plot(X[:, 0], X[:, 1], ".", color="black", markersize=3)
     ax.set(xlabel=names[0], ylabel=names[1], title=f"{region.max() + 1} linear regions in view")
     return ax
+
+
+def _of_two(function: Any, X: ArrayLike) -> tuple[AnyPLDC, Array]:
+    """Check that a function, or that of a fitted regressor, and its rows are of two variables."""
+    function, points = getattr(function, "function_", function), np.asarray(X, dtype=np.float64)
+    if not hasattr(function, "n_features"):
+        raise TypeError(f"Give a fitted regressor or its function_, not {type(function).__name__}.")
+    if function.n_features != 2 or points.ndim != 2 or points.shape[1] != 2:
+        raise ValueError(
+            f"Only functions of two variables are drawn: this one has {function.n_features}, and X the shape "
+            f"{points.shape}."
+        )
+    return function, points
 
 
 def _grid(X: Array, grid: int) -> list[Array]:
