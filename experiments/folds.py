@@ -3,8 +3,8 @@
     PLDC_DATA=… python -m experiments.folds [--seeds 8] [--jobs 2]
 
 The six small sets of the paper (four fifths train) and a hundred rows of the seven sets of `experiments.defaults`; on
-splits of their own. Writes experiments/results/folds.csv, cell by cell, and a table of the error with k folds relative to that
-with 5: geometric means, and a 95 % interval over the sets.
+splits of their own. Writes experiments/results/folds.csv, cell by cell, and a table of the error with k folds relative
+to that with 5: geometric means, and a 95 % interval over the sets.
 """
 
 from __future__ import annotations
