@@ -8,6 +8,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from pldc import DCClassifier, PLDCSum
 from pldc.estimators.classifier import calibrate
 from pldc.problem.recipe import Rows
+from pldc.select import search
+from pldc.select.rough import iterations
 
 CHECKED = [
     DCClassifier(lam=0.05, solver="admm", tol=0.05, max_iter=150, n_jobs=1),
@@ -265,6 +267,22 @@ def test_scores_that_are_all_but_gone_count_as_gone(scoring):
     first = model.cv_results_["param_round"] == 0
     constant = model.cv_results_["mean_test_score"][first][0]
     assert constant == pytest.approx({"accuracy": 2 / 3, "roc_auc": 0.5}[scoring], abs=0.02)
+
+
+@pytest.mark.parametrize("scoring, patient", [(None, False), ("accuracy", True)])
+def test_a_scorer_of_classes_waits_for_the_fits(scoring, patient, monkeypatch):
+    """Rough fits at a large λ may have the right classes in the right order long before they are solutions."""
+    seen, plain = [], search.fit_path
+
+    def watched(*arguments):
+        seen.append(arguments[-1])
+        return plain(*arguments)
+
+    monkeypatch.setattr(search, "fit_path", watched)
+    X, y = rings(24)
+    DCClassifier(scoring=scoring, geometry="axes", cv=2, n_jobs=1).fit(X, y)
+    assert seen and all(value is patient for value in seen)
+    assert iterations(75, 3, patient=True) == [80] * 3 > iterations(75, 3)
 
 
 def test_probabilities_are_promised_before_the_fit():

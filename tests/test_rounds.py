@@ -166,7 +166,7 @@ def test_every_fold_has_its_own_coordinates_and_range(monkeypatch):
     recipe = DCRegressor(lam=0.1).fit(X, y)._recipe()
     seen = []
 
-    def fake(recipe, rows, left_out, turn, lams, limits, start=None):
+    def fake(recipe, rows, left_out, turn, lams, limits, start=None, patient=False):
         seen.append((len(rows.y), turn, limits))
         outer = np.diag([1.0, 1.0 + rows.y.sum() ** 2])  # tells the rows apart
         zero = PLDC.affine(np.zeros(2))

@@ -116,6 +116,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             self._score(recipe, merged),
             clip=bool(getattr(self, "clip", False)),
             cautious=bool(self.one_standard_error),
+            patient=self._labels and self.scoring is not None,
             jobs=self._jobs(),
             level=self._level(),
         )

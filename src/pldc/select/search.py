@@ -131,6 +131,8 @@ class Search:
         Cut predictions to the range of the targets that a fit has seen.
     cautious : bool
         Take the largest λ whose score is within one standard error of the best.
+    patient : bool
+        Iterate longer, for a score that does not see how far a fit is from its solution.
     jobs : int or None
         For joblib: folds in parallel.
     level : int
@@ -146,11 +148,12 @@ class Search:
         *,
         clip: bool = True,
         cautious: bool = False,
+        patient: bool = False,
         jobs: int | None = None,
         level: int = logging.DEBUG,
     ):
         self.recipe, self.rows, self.splits, self.score = recipe, rows, splits, score
-        self.clip, self.cautious, self.jobs, self.level = clip, cautious, jobs, level
+        self.clip, self.cautious, self.patient, self.jobs, self.level = clip, cautious, patient, jobs, level
         self.train = [rows.take(train) for train, _ in splits]
         self.test = [rows.take(test) for _, test in splits]
         mass = np.array([test.weight.sum() for test in self.test])
@@ -317,7 +320,7 @@ class Search:
         begin: Sequence[Solution | None] = starts or [None] * len(self.train)
         folds = zip(self.train, self.test, self.geometries, begin, strict=True)
         tasks = (
-            delayed(fit_path)(recipe, train, test.X, geometry, lams, self._limits(train), start)
+            delayed(fit_path)(recipe, train, test.X, geometry, lams, self._limits(train), start, self.patient)
             for train, test, geometry, start in folds
         )
         one_by_one = get_active_backend()[0].supports_return_generator
