@@ -178,7 +178,7 @@ def test_path_is_a_path_of_certified_fits():
 def test_grid_grows_at_both_ends(monkeypatch):
     rows = Rows(np.linspace(0, 1, 12)[:, None], np.zeros(12), np.ones(12))
 
-    def fake(recipe, rows, left_out, turn, lams, limits, start=None):
+    def fake(recipe, rows, left_out, turn, lams, limits, start=None, patient=False):
         constants = [PLDC.affine([0.0], lam) for lam in lams]
         return [rough(f, rows, f(left_out), np.zeros((1, 1))) for f in constants]
 
