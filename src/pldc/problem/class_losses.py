@@ -206,7 +206,7 @@ def make_class_loss(name: Any) -> ClassLoss:
 
 
 def log_sum(F: Array) -> Array:
-    """Return log Σ_c exp(F_c) of every column (SciPy's takes ten times as long on few numbers)."""
+    """Return log Σ_c exp(F_c) of every column: SciPy's is slow on few numbers."""
     top = F.max(axis=0)
     return np.asarray(top + np.log(np.exp(F - top).sum(axis=0)))
 
