@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.page import OVERLAP, Values, critical_difference, interval, mean_errors, ranks_of, unique
+from experiments.page import Values, critical_difference, interval, mean_errors, ranks_of, unique
 
 SHOWN = (
     "pldc",
@@ -60,13 +60,13 @@ def synthetic(ax: Any, values: Values) -> None:
     ax.set(ylabel="error / variance × 100", ylim=(0, 200))
 
 
-def bars(ax: Any, values: Values, ylabel: str, overlap: float) -> None:
+def bars(ax: Any, values: Values, ylabel: str) -> None:
     """Draw bars with intervals, one group a data set."""
     sets = unique(s for s, _ in values)
     methods = [m for m in (*SHOWN, "SVM, as coded", "RBF SVM") if any(b == m for _, b in values)]
     width = 0.8 / max(len(methods), 1)
     for k, m in enumerate(methods):
-        mean, half = np.array([interval(values.get((s, m), {}).values(), overlap) for s in sets]).T
+        mean, half = np.array([interval(values.get((s, m), {}).values()) for s in sets]).T
         ax.bar(np.arange(len(sets)) + k * width, mean, width, yerr=np.nan_to_num(half), label=m, error_kw={"lw": 0.6})
     ax.set_xticks(np.arange(len(sets)) + 0.4, sets, rotation=30, fontsize=7)
     ax.set(ylabel=ylabel)
@@ -75,13 +75,13 @@ def bars(ax: Any, values: Values, ylabel: str, overlap: float) -> None:
 
 def regression(ax: Any, values: Values) -> None:
     """Figure of the eight real sets."""
-    bars(ax, values, "error / variance × 100", OVERLAP["regression"])
+    bars(ax, values, "error / variance × 100")
     ax.set(ylim=(0, 200))
 
 
 def classes(ax: Any, values: Values) -> None:
     """Figure of the seven sets of classes."""
-    bars(ax, values, "error, per cent", OVERLAP["classes"])
+    bars(ax, values, "error, per cent")
 
 
 def rate(ax: Any, values: Values) -> None:

@@ -19,7 +19,6 @@ from experiments.page import (
     CONFIRMED,
     NOT,
     OPEN,
-    OVERLAP,
     RIVALS_CODED,
     RIVALS_FAIR,
     Values,
@@ -48,14 +47,12 @@ UNTESTABLE = [
 ]
 
 
-def against(
-    values: Values, ours: str, rivals: tuple[str, ...], sets: tuple[str, ...], overlap: float
-) -> dict[str, str]:
+def against(values: Values, ours: str, rivals: tuple[str, ...], sets: tuple[str, ...]) -> dict[str, str]:
     """Judge our method against the rivals on every set: yes, no or open; "yes" needs them all."""
     out = {}
     for name in sets:
         others = {m: values[name, m] for m in rivals if (name, m) in values}
-        state = verdict(values.get((name, ours), {}), others, overlap, len(sets) * len(rivals)).split(" /")[0]
+        state = verdict(values.get((name, ours), {}), others, len(sets) * len(rivals))
         out[name] = "open" if not state or (state == "yes" and len(others) < len(rivals)) else state
     return out
 
@@ -121,7 +118,7 @@ def of_the_synthetic_function(values: Values) -> list[list[str]]:
     lines = []
     for ours, name in ((PAPER, "the paper's program"), ("pldc", "all defaults")):
         for kind, rivals in (("as coded", RIVALS_CODED), ("tuned", RIVALS_FAIR)):
-            states = against(values, ours, rivals["regression"], DIMENSIONS, 0.0)
+            states = against(values, ours, rivals["regression"], DIMENSIONS)
             what = f"synthetic: lower error than MLP, MARS and kNN for every d ({name}, rivals {kind})"
             lines.append([what, counted(states), all_or_not(states)])
     coded, (low, high) = RIVALS_CODED["regression"], (DIMENSIONS[0], DIMENSIONS[-1])
@@ -206,7 +203,7 @@ def of_the_tables(found: dict[str, Values]) -> list[list[str]]:
     lines = []
     for study, name in (("regression", "table 1"), ("classes", "table 2")):
         for kind, rivals in (("as coded", RIVALS_CODED), ("tuned", RIVALS_FAIR)):
-            states = against(found.get(study, {}), PAPER, rivals[study], tuple(CLAIMS[study]), OVERLAP[study])
+            states = against(found.get(study, {}), PAPER, rivals[study], tuple(CLAIMS[study]))
             what = f"better than all rivals on some sets, worse than one on none ({name}, rivals {kind})"
             state = NOT if "no" in states.values() else CONFIRMED if "yes" in states.values() else OPEN
             lines.append([what, counted(states), state])

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 from experiments.page import (
+    beside_reference,
     claims_table,
+    contest,
     critical_difference,
     interval,
     judged,
@@ -32,17 +34,39 @@ def test_verdicts_are_paired_and_say_when_it_is_open():
     alike = {k: v + (-1) ** k for k, v in ours.items()}
     better = {k: v - 1 + 0.1 * (-1) ** k for k, v in ours.items()}
     failed = dict.fromkeys(ours, np.nan)
-    assert verdict(ours, {"a": worse}, 0.0) == "yes / a"
-    assert verdict(ours, {"a": worse, "b": alike}, 0.0) == "open / b"
-    assert verdict(ours, {"a": worse, "b": alike, "c": better}, 0.0) == "no / c"
-    assert verdict(ours, {"f": failed, "a": worse}, 0.0) == "open / a"  # who failed is no best rival, nor beaten
-    assert verdict(ours, {"a": {k: v + 1 + (-1) ** k for k, v in ours.items()}}, 1.0) == "open / a"  # one table
+    assert verdict(ours, {"a": worse}) == "yes"
+    assert verdict(ours, {"a": worse, "b": alike}) == "open"
+    assert verdict(ours, {"a": worse, "b": alike, "c": better}) == "no"
+    assert verdict(ours, {"f": failed, "a": worse}) == "open"  # who failed is not beaten
     once = ours | {3: np.nan}  # who failed once is neither better nor worse
-    assert (
-        verdict(once, {"a": worse}, 0.0) == "open / a" and verdict(ours, {"c": better | {3: np.nan}}, 0.0) == "open / c"
-    )
+    assert verdict(once, {"a": worse}) == "open" and verdict(ours, {"c": better | {3: np.nan}}) == "open"
     for other in (0.0, 100.0):  # one run proves nothing, either way
-        assert verdict({0: 10.0}, {"a": {0: other}}, 0.0) == "open / a"
+        assert verdict({0: 10.0}, {"a": {0: other}}) == "open"
+
+
+def test_many_splits_decide_about_this_table_and_not_about_others():
+    ours = dict(enumerate(np.random.default_rng(0).standard_normal(20)))
+    wavering = {k: v + 1 + (-1) ** k for k, v in ours.items()}  # ahead by 0 or 2
+    assert contest(ours, {"a": wavering}, overlap=1.0) == ("yes", "yes / a")
+    assert contest(ours, {"a": wavering}, overlap=0.0) == ("yes", "yes † / a")
+    assert contest(ours, {"a": wavering, "f": dict.fromkeys(ours, np.nan)}, 0.0) == ("open", "open / a")
+    assert contest({}, {"a": wavering}, 1.0) == ("", "")
+
+
+def test_several_rivals_are_one_family():
+    ours = dict.fromkeys(range(20), 0.0)
+    just = {k: -1.0 + 2.0 * (-1) ** k for k in range(20)}  # worse by 2.18 standard errors
+    ahead = {k: 9.0 + 0.1 * (-1) ** k for k in range(20)}
+    assert verdict(ours, {"a": just}) == "no"
+    assert verdict(ours, {"a": just, "b": ahead, "c": ahead}) == "open"
+
+
+def test_we_are_compared_with_the_reference_within_the_noise_of_both():
+    found = {k: 10.0 + (-1) ** k for k in range(18)}  # mean 10; half-widths: 0.51 of ours, 0.72 of the difference
+    assert beside_reference(9.4, found) == "9.4 (here 10.0 ± 0.5): not worse"
+    assert beside_reference(9.2, found) == "9.2 (here 10.0 ± 0.5): worse"
+    assert beside_reference(20.0, found).endswith("not worse") and beside_reference(np.nan, found) == ""
+    assert beside_reference(9.0, {0: 10.0}).endswith("open")
 
 
 def test_ranks_and_the_critical_difference():
@@ -77,15 +101,15 @@ def test_claims_compare_the_paper_with_both_kinds_of_rivals():
                 {"dataset": "moore", "method": method, "seed": seed, "metric": "nmse", "value": value + 0.2 * seed}
             )
     line = claims_table("regression", values_of(rows, "nmse"))[1]
-    assert line[:2] == ["moore", "✓"] and line[3].startswith("19 (here 3.9")
-    assert line[4] == "yes / kNN, as coded: confirmed" and line[5] == "no / kNN: not confirmed"
-    assert line[7] == "no / kNN"
+    assert line[:2] == ["moore", "✓"] and line[3].startswith("19 (here 3.9") and line[3].endswith("not worse")
+    assert line[4] == "yes † / kNN, as coded: confirmed" and line[5] == "no † / kNN: not confirmed"
+    assert line[7] == "no † / kNN"
     assert line[8].startswith("kNN 1.9") and line[8].endswith("10 runs")
 
 
 def test_a_cross_is_confirmed_by_a_rival_that_is_better():
-    assert judged(False, "no / kNN") == "confirmed" and judged(False, "yes / kNN") == "not confirmed"
-    assert judged(True, "open / kNN") == judged(False, "open / kNN") == "open" and judged(True, "") == ""
+    assert judged(False, "no") == "confirmed" and judged(False, "yes") == "not confirmed"
+    assert judged(True, "open") == judged(False, "open") == "open" and judged(True, "") == ""
 
 
 def test_what_failed_is_shown_and_ranked_last():

@@ -46,9 +46,9 @@ def test_states_are_counted_and_one_no_is_enough():
 
 def test_yes_needs_all_rivals_and_no_does_not():
     values = {("p", "a"): runs(1.0), ("p", "b"): {k: v + 1 for k, v in runs(1.0, 0.2).items()}}
-    assert against(values, "a", ("b",), ("p",), 0.0) == {"p": "yes"}
-    assert against(values, "a", ("b", "c"), ("p", "q"), 0.0) == {"p": "open", "q": "open"}
-    assert against(values, "b", ("a", "c"), ("p",), 0.0) == {"p": "no"}
+    assert against(values, "a", ("b",), ("p",)) == {"p": "yes"}
+    assert against(values, "a", ("b", "c"), ("p", "q")) == {"p": "open", "q": "open"}
+    assert against(values, "b", ("a", "c"), ("p",)) == {"p": "no"}
 
 
 def test_a_difference_within_noise_is_open():
