@@ -128,10 +128,11 @@ def curve(t: np.ndarray, d: int) -> np.ndarray:
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return a data set with missing cells filled as the authors did."""
     data = load(name)
+    X = np.nan_to_num(data.X, nan=float(data.about.get("missing_code_in_source", 0.0)))
     if data.about["task"] == "classification":
-        return np.nan_to_num(data.X, nan=0.0), np.unique(data.y, return_inverse=True)[1]
+        return X, np.unique(data.y, return_inverse=True)[1]
     y = data.y.astype(float)
-    return np.nan_to_num(data.X, nan=0.0), np.where(np.isfinite(y), y, np.nanmean(y))
+    return X, np.where(np.isfinite(y), y, np.nanmean(y))
 
 
 def divided(X: np.ndarray, y: np.ndarray, seed: int, share: float, most: int | None) -> tuple[np.ndarray, ...]:
