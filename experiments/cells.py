@@ -80,9 +80,14 @@ def read(path: Path) -> list[dict]:
         return list(csv.DictReader(file))
 
 
-def write_table(path: Path, lines: list[list[str]]) -> None:
-    """Write a table for the documentation, its first line the header."""
+def text_of(lines: list[list[str]]) -> str:
+    """Return a table for the documentation, its first line the header."""
     out = [".. list-table::", "   :header-rows: 1", ""]
     for line in lines:
         out += [f"   {'*' if k == 0 else ' '} - {value}" for k, value in enumerate(line)]
-    path.write_text("\n".join(out) + "\n", encoding="utf-8")
+    return "\n".join(out) + "\n"
+
+
+def write_table(path: Path, lines: list[list[str]]) -> None:
+    """Write a table for the documentation."""
+    path.write_text(text_of(lines), encoding="utf-8")

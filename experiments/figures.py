@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.page import Values, critical_difference, interval, mean_errors, ranks_of, unique
+from experiments.ranks import critical_difference, mean_errors, ranks_of
+from experiments.statistics import Values, interval, unique
 
 SHOWN = (
     "pldc",

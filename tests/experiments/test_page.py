@@ -1,21 +1,13 @@
+import json
+
 import numpy as np
 import pytest
-from experiments.page import (
-    beside_reference,
-    claims_table,
-    contest,
-    critical_difference,
-    interval,
-    judged,
-    mean_errors,
-    rank_table,
-    ranks_of,
-    rate_table,
-    shown,
-    slope,
-    values_of,
-    verdict,
-)
+from experiments.cells import text_of
+from experiments.growth import rate_table, time_exponents
+from experiments.page import RESULTS, tables
+from experiments.ranks import critical_difference, lost_table, mean_errors, rank_table, ranks_of
+from experiments.statistics import common_seeds, interval, resampled, shown, slope, values_of, verdict
+from experiments.tables import beside_reference, best_of_all, claims_table, contest, judged, references
 
 
 def test_the_interval_is_that_of_student():
@@ -63,10 +55,20 @@ def test_several_rivals_are_one_family():
 
 def test_we_are_compared_with_the_reference_within_the_noise_of_both():
     found = {k: 10.0 + (-1) ** k for k in range(18)}  # mean 10; half-widths: 0.51 of ours, 0.72 of the difference
-    assert beside_reference(9.4, found) == "9.4 (here 10.0 ± 0.5): not worse"
-    assert beside_reference(9.2, found) == "9.2 (here 10.0 ± 0.5): worse"
-    assert beside_reference(20.0, found).endswith("not worse") and beside_reference(np.nan, found) == ""
-    assert beside_reference(9.0, {0: 10.0}).endswith("open")
+    assert beside_reference(9.4, found) == "10.0 ± 0.5 (9.4): not worse"
+    assert beside_reference(9.2, found) == "10.0 ± 0.5 (9.2): worse"
+    assert beside_reference(20.0, found).endswith("not worse") and beside_reference(9.0, {0: 10.0}).endswith("open")
+    assert references("regression", "forest_fires", {}) == ""
+    both = references("regression", "carsmall", {"pldc, paper": found})
+    assert both == "pldc, paper 10.0 ± 0.5 (27): not worse; pldc, squared, componentwise not run (20): open"
+
+
+def test_the_best_of_all_is_that_on_shared_runs():
+    lucky = {0: 1.0, 1: 1.0}  # two easy runs
+    often = {k: 1.0 if k < 2 else 9.0 for k in range(20)}
+    half = {k: 8.0 for k in range(10)}
+    assert best_of_all({"pldc": often, "a": half, "b": lucky}) == "pldc 7.4 ± 2.4, 10 runs"
+    assert best_of_all({"pldc": {0: 2.0}, "b": {0: 1.0}}) == "b 1.0, pldc 2.0, 1 runs"
 
 
 def test_ranks_and_the_critical_difference():
@@ -81,6 +83,12 @@ def test_ranks_and_the_critical_difference():
     assert lines[1][1] == "1.50" and lines[3][0] == "c" and lines[3][4] == "0"
 
 
+def test_lost_ranks_come_worst_first():
+    values = {("p", "pldc"): {0: 1.0}, ("p", "b"): {0: 2.0}, ("q", "pldc"): {0: 3.0}, ("q", "b"): {0: 1.5}}
+    assert lost_table(values)[1:] == [["q", "2", "3.00", "1.50", "b"], ["p", "1", "1.00", "1.00", "pldc"]]
+    assert len(lost_table({("p", "b"): {0: 2.0}})) == 1
+
+
 def test_methods_that_did_not_run_everywhere_have_no_rank():
     values = {("p", "a"): {0: 1.0}, ("q", "a"): {0: 1.0}, ("p", "b"): {0: 2.0}}
     assert mean_errors(values)[0] == ["a"]
@@ -88,23 +96,29 @@ def test_methods_that_did_not_run_everywhere_have_no_rank():
 
 def test_the_slope_of_a_power_law():
     sizes = np.array([10, 20, 40])
-    values = [{k: n**-0.5 * (1 + 0.01 * (-1) ** k) for k in range(4)} for n in sizes]
+    values = [{k: n**-0.5 * (1 + 0.01 * (-1) ** k) for k in range(10)} for n in sizes]
     center, half = slope(sizes, values)
     assert center == pytest.approx(-0.5, abs=1e-9) and 0 < half < 0.05
 
 
+def rows_of(errors, name="moore"):
+    return [
+        {"dataset": name, "method": method, "seed": seed, "metric": "nmse", "value": value + 0.2 * seed}
+        for seed in range(10)
+        for method, value in errors.items()
+    ]
+
+
 def test_claims_compare_the_paper_with_both_kinds_of_rivals():
-    rows = []
-    for seed in range(10):
-        for method, value in (("pldc, paper", 3.0), ("pldc", 2.0), ("kNN, as coded", 9.0), ("kNN", 1.0)):
-            rows.append(
-                {"dataset": "moore", "method": method, "seed": seed, "metric": "nmse", "value": value + 0.2 * seed}
-            )
-    line = claims_table("regression", values_of(rows, "nmse"))[1]
-    assert line[:2] == ["moore", "✓"] and line[3].startswith("19 (here 3.9") and line[3].endswith("not worse")
-    assert line[4] == "yes † / kNN, as coded: confirmed" and line[5] == "no † / kNN: not confirmed"
-    assert line[7] == "no † / kNN"
-    assert line[8].startswith("kNN 1.9") and line[8].endswith("10 runs")
+    errors = {"pldc, paper": 3.0, "pldc": 2.0, "kNN": 1.0} | dict.fromkeys(("MLP", "MARS"), 5.0)
+    errors |= dict.fromkeys(("MLP, as coded", "MARS, as coded"), 10.0) | {"kNN, as coded": 9.0}
+    line = claims_table("regression", values_of(rows_of(errors), "nmse"))[1]
+    assert line[:2] == ["moore", "✓"] and line[3] == "yes † / kNN, as coded: confirmed"
+    assert line[4] == "no † / kNN: not confirmed" and line[6] == "no † / kNN"
+    assert line[7].startswith("kNN 1.9") and line[7].endswith("10 runs")
+    assert line[8].startswith("pldc, paper 3.9") and line[8].endswith("(19): not worse")
+    del errors["MARS, as coded"]  # a rival that did not run is not beaten
+    assert claims_table("regression", values_of(rows_of(errors), "nmse"))[1][3] == "open / kNN, as coded: open"
 
 
 def test_a_cross_is_confirmed_by_a_rival_that_is_better():
@@ -124,5 +138,33 @@ def test_what_failed_is_shown_and_ranked_last():
 def test_exponents_are_those_of_the_sizes_whatever_the_order_of_the_file():
     values = {(f"d=2 n={n}", "pldc"): {0: 1.0 / n, 1: 1.0 / n, 2: np.nan} for n in (100, 25, 50)}
     line = rate_table(values)[1]
-    assert line[2] == "-1.00 ± 0.00" and line[3:] == ["-0.33", "-0.50", "25 to 100"]
+    assert line[2] == "-1.00" and line[3:] == ["-0.33", "-0.50", "25 to 100"]
     assert np.isnan(slope(np.array([1, 2]), [{0: 1.0}, {0: 0.5}])[1])  # one seed has no interval
+
+
+def test_few_seeds_have_no_interval_and_equal_seeds_stay_together():
+    seeds = list(range(20))
+    a, b = ({k: 5.0 * np.sin(k) + shift for k in seeds} for shift in (0.0, 1.0))
+    center, half = resampled(lambda s: np.mean([b[k] - a[k] for k in s]), seeds)
+    assert center == pytest.approx(1.0) and half < 1e-12  # drawn apart, the half-width would be two
+    assert np.isnan(resampled(lambda s: 1.0, seeds[:5])[1]) and np.isnan(resampled(lambda s: 1.0, [])[0])
+    assert common_seeds([a, {3: 1.0, 99: 1.0}]) == [3] and common_seeds([a, None]) == []
+
+
+def test_time_grows_by_the_exponents_of_the_cells(tmp_path, monkeypatch):
+    cells = [
+        {"kind": "solve", "engine": "exact", "loss": "squared", "lam": lam, "n": n, "d": d, "status": "optimal"}
+        | {"seconds": lam * n**1.5 * d**0.5}
+        for n in (200, 400)
+        for d in (2, 8)
+        for lam in (0.1, 1.0)
+    ]
+    slow = cells[0] | {"n": 50, "seconds": 1e6}  # too few rows to tell
+    (tmp_path / "engines.json").write_text(json.dumps({"cells": [*cells, slow]}))
+    monkeypatch.setattr("experiments.growth.BENCHMARKS", tmp_path)
+    assert time_exponents("squared") == pytest.approx((1.5, 0.5)) and time_exponents("absolute") is None
+
+
+def test_the_committed_tables_are_those_of_the_committed_results():
+    for name, lines in tables(RESULTS).items():
+        assert (RESULTS / f"paper_{name}.rst").read_text(encoding="utf-8") == text_of(lines), name

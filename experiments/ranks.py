@@ -1,0 +1,70 @@
+"""Mean ranks over data sets, Nemenyi's critical difference, and where our ranks are lost."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import friedmanchisquare, rankdata, studentized_range
+
+from experiments.statistics import Values, common_seeds, unique
+
+
+def mean_errors(values: Values) -> tuple[list[str], np.ndarray, int]:
+    """Return methods that ran everywhere, their errors (sets, methods) over common seeds, and how many these are.
+
+    A method that failed once on a set has failed there: its error is infinite.
+    """
+    sets, methods = unique(s for s, _ in values), unique(m for _, m in values)
+    methods = [m for m in methods if all((s, m) in values for s in sets)]
+    common = common_seeds(values[s, m] for s in sets for m in methods)
+    if not common:
+        return [], np.empty((0, 0)), 0
+    table = np.array([[np.mean([values[s, m][k] for k in common]) for m in methods] for s in sets])
+    return methods, np.nan_to_num(table, nan=np.inf), len(common)
+
+
+def ranks_of(errors: np.ndarray) -> np.ndarray:
+    """Rank the methods on each set."""
+    return np.array([rankdata(row) for row in errors])
+
+
+def critical_difference(methods: int, sets: int) -> float:
+    """Difference of mean ranks beyond which two methods differ, by Nemenyi's test at 5 %."""
+    q = studentized_range.ppf(0.95, methods, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(methods * (methods + 1) / (6 * sets)))
+
+
+def rank_table(values: Values, draws: int = 2000) -> list[list[str]]:
+    """Return mean ranks with intervals by resampling the sets, geometric means, and tests of all methods at once."""
+    methods, errors, seeds = mean_errors(values)
+    if not methods:
+        return [["method", "mean rank"]]
+    ranks = ranks_of(errors)
+    rng = np.random.default_rng(0)
+    again = ranks[rng.integers(0, len(ranks), (draws, len(ranks)))].mean(axis=1)
+    low, high = np.quantile(again, [0.025, 0.975], axis=0)
+    lines = [["method", "mean rank", "95 % interval", "geometric mean", "first of all on"]]
+    for k in np.argsort(ranks.mean(axis=0)):
+        geometric = np.exp(np.mean(np.log(np.maximum(errors[:, k], 1e-3))))
+        first = int((ranks[:, k] == ranks.min(axis=1)).sum())
+        lines.append(
+            [methods[k], f"{ranks[:, k].mean():.2f}", f"{low[k]:.2f} to {high[k]:.2f}", f"{geometric:.2f}", str(first)]
+        )
+    gap = critical_difference(len(methods), len(errors))
+    tests = f"critical difference {gap:.2f}"
+    if len(methods) > 2:
+        tests += f", Friedman p = {friedmanchisquare(*ranks.T).pvalue:.1g}"
+    return [*lines, [f"{len(errors)} sets, {seeds} run{'s' if seeds > 1 else ''}", tests, "", "", ""]]
+
+
+def lost_table(values: Values, ours: str = "pldc") -> list[list[str]]:
+    """Return our rank on every set, the worst first, with our error beside the least."""
+    methods, errors, _ = mean_errors(values)
+    lines = [["data set", f"rank of {ours}", f"error of {ours}", "least error", "whose"]]
+    if ours not in methods:
+        return lines
+    own, ranks = methods.index(ours), ranks_of(errors)
+    sets = unique(s for s, _ in values)
+    for k in np.argsort(-ranks[:, own], kind="stable"):
+        best = int(errors[k].argmin())
+        lines.append([sets[k], f"{ranks[k, own]:g}", f"{errors[k, own]:.2f}", f"{errors[k, best]:.2f}", methods[best]])
+    return lines

@@ -1,0 +1,129 @@
+"""Numbers of the pages: means with intervals over the runs, paired comparisons, resampled runs.
+
+Intervals are of 95 %, by Student's t over the seeds; comparisons are paired, seed by seed. Where the seeds split one
+table again and again, that answers whether a method is better on this table, which is what the paper claims. Whether it
+is on other rows of the same kind is another question, for the runs share rows: the variance of a mean of J runs is then
+taken as (1/J + test/train) times that of one (Nadeau and Bengio 2003).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from scipy.stats import norm, t
+
+Values = dict[tuple[str, str], dict[int, float]]
+CONFIRMED, NOT, OPEN = "confirmed", "not confirmed", "open"
+ENOUGH = 10  # runs; fewer cannot be resampled
+
+
+def values_of(rows: list[dict], metric: str) -> Values:
+    """Return the value of every seed by (data set, method); what failed is not a number."""
+    out: Values = {}
+    for row in rows:
+        if row["metric"] in (metric, "failed"):
+            out.setdefault((row["dataset"], row["method"]), {})[int(row["seed"])] = float(row["value"])
+    return out
+
+
+def unique(items: Iterable[str]) -> list[str]:
+    """Return the items without repetition, in their order."""
+    return list(dict.fromkeys(items))
+
+
+def interval(values: Iterable[float], overlap: float = 0.0, family: int = 1) -> tuple[float, float]:
+    """Return the mean and the half-width of its 95 % interval; the latter is not a number for one value.
+
+    Of a `family` of so many intervals all hold at once with 95 % (Bonferroni).
+    """
+    v = np.array(list(values))
+    v = v[np.isfinite(v)]
+    if len(v) < 2:
+        return (float(v[0]) if len(v) else np.nan), np.nan
+    quantile = t.ppf(1 - 0.025 / family, len(v) - 1)
+    return float(v.mean()), float(quantile * v.std(ddof=1) * np.sqrt(1 / len(v) + overlap))
+
+
+def shown(values: Iterable[float] | None, digits: int = 1) -> str:
+    """Return "mean ± half-width", or the mean alone, and how many runs failed."""
+    values = list(values or [])
+    failed = int(np.sum(~np.isfinite(values)))
+    if failed == len(values):
+        return "failed" if values else ""
+    mean, half = interval(values)
+    text = f"{mean:.{digits}f}" if np.isnan(half) else f"{mean:.{digits}f} ± {half:.{digits}f}"
+    return text + (f" ({failed} of {len(values)} failed)" if failed else "")
+
+
+def smallest(values: dict[str, dict[int, float]]) -> str:
+    """Name the method with the least mean; what failed everywhere is none."""
+    return min(values, key=lambda m: np.nan_to_num(interval(values[m].values())[0], nan=np.inf))
+
+
+def verdict(
+    ours: dict[int, float], rivals: dict[str, dict[int, float]], family: int | None = None, overlap: float = 0.0
+) -> str:
+    """Judge "better than all" by paired differences to each rival: yes, no, or open.
+
+    Who failed in a run that both have is neither better nor worse than the other. Intervals hold for a `family` of
+    comparisons at once, by default those with the rivals.
+    """
+    if not ours or not rivals:
+        return ""
+    state = "yes"
+    for values in rivals.values():
+        differences = [values[s] - ours[s] for s in ours if s in values]
+        mean, half = interval(differences, overlap, family or len(rivals))
+        known = bool(np.isfinite(differences).all())
+        if known and mean + half < 0:
+            return "no"
+        if not (known and mean - half > 0):
+            state = "open"
+    return state
+
+
+def above(mean: float, half: float, limit: float = 0.0) -> str:
+    """Judge whether a number is above a limit, beyond its half-width."""
+    return CONFIRMED if mean - half > limit else NOT if mean + half < limit else OPEN  # what is no number is open
+
+
+def common_seeds(values: Iterable[dict[int, float] | None]) -> list[int]:
+    """Return the seeds that all have; none if one of them is missing."""
+    seeds = [set(found or ()) for found in values]
+    return sorted(set.intersection(*seeds)) if seeds else []
+
+
+def resampled(
+    statistic: Callable[[Sequence[int]], float], seeds: list[int], family: int = 1, draws: int = 400
+) -> tuple[float, float]:
+    """Return a statistic of all seeds and the half-width of its 95 % interval over resampled ones.
+
+    What has the same seed is drawn together. Too few seeds have no interval.
+    """
+    if len(seeds) < ENOUGH:
+        return (statistic(seeds) if seeds else np.nan), np.nan
+    rng = np.random.default_rng(0)
+    v = [statistic(rng.choice(seeds, len(seeds)).tolist()) for _ in range(draws)]
+    return statistic(seeds), float(norm.ppf(1 - 0.025 / family) * np.std(v))
+
+
+def mean_of(found: dict[int, float], seeds: Sequence[int]) -> float:
+    """Mean over the seeds, with repetition."""
+    return float(np.mean([found[s] for s in seeds]))
+
+
+def slope(sizes: np.ndarray, values: list[dict[int, float]]) -> tuple[float, float]:
+    """Return the exponent of the mean against the size, and its 95 % half-width by resampling the runs of each size."""
+    x = np.log(sizes)
+    rng = np.random.default_rng(0)
+    samples = [np.array([v for v in seeds.values() if np.isfinite(v)]) for seeds in values]
+
+    def one(means: list[float]) -> float:
+        return float(np.polyfit(x, np.log(means), 1)[0])
+
+    center = one([s.mean() for s in samples])
+    if min(len(s) for s in samples) < ENOUGH:
+        return center, np.nan
+    draws = [one([rng.choice(s, len(s)).mean() for s in samples]) for _ in range(500)]
+    return center, float(norm.ppf(0.975) * np.std(draws))

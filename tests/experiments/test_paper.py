@@ -1,0 +1,123 @@
+import os
+
+import numpy as np
+import pytest
+from experiments import paper
+from experiments.methods import CLASSIFIERS, REGRESSORS, CodedKNN, paper_program, within_range
+from experiments.paper import curve, divided, studies, table
+
+from pldc.select import search
+
+needs_data = pytest.mark.skipif(not os.environ.get("PLDC_DATA"), reason="PLDC_DATA is not set")
+
+
+def test_splits_are_disjoint_and_complete_and_the_same_for_all():
+    X, y = np.arange(50.0)[:, None], np.arange(50.0)
+    X_train, y_train, X_test, y_test = divided(X, y, 3, 0.8, None)
+    assert len(y_train) == 40 and sorted([*y_train, *y_test]) == y.tolist()
+    assert (X_train[:, 0] == y_train).all() and (X_test[:, 0] == y_test).all()
+    few = divided(X, y, 3, 0.8, 20)
+    assert (few[1] == y_train[:20]).all() and (few[3] == y_test).all()  # fewer rows train, the same test
+    assert not (divided(X, y, 4, 0.8, None)[3] == y_test).all()
+
+
+@needs_data
+def test_missing_cells_are_filled_as_the_authors_did():
+    X = table("cereal")[0]
+    assert (X == -1).sum() == 15 and np.isfinite(X).all()
+    assert np.isfinite(table("carsmall")[1]).all() and np.isfinite(table("heart_disease")[0]).all()
+
+
+@needs_data
+def test_the_constant_has_the_error_that_the_norm_says():
+    X, y = table("boston")
+    (row,) = paper.regression("boston", "constant", 0, None)
+    _, y_train, _, y_test = divided(X, y, 0, 0.8, None)
+    assert row["value"] == pytest.approx(100 * np.mean((y_test - y_train.mean()) ** 2) / y.var(ddof=1))
+    (row,) = paper.wide("boston", "constant", 0, None)
+    _, y_train, _, y_test = divided(X, y, 0, 0.75, paper.WIDE_ROWS)
+    assert row["value"] == pytest.approx(100 * np.mean((y_test - y_train.mean()) ** 2) / y.var())
+
+
+def test_a_constant_errs_by_the_variance_of_the_synthetic_function():
+    (row,) = paper.synthetic("d=2", "constant", 0, None)
+    assert row["value"] == pytest.approx(100, abs=5) and row["metric"] == "nmse"
+
+
+@needs_data
+def test_errors_of_classes_are_counted_in_their_own_names(monkeypatch):
+    seen = []
+
+    class Copy:
+        def __init__(self, X, y):
+            seen.append((X, y))
+
+        def predict(self, X):
+            return np.zeros(len(X))
+
+    monkeypatch.setitem(CLASSIFIERS, "copy", Copy)
+    (row,) = paper.classes("iris", "copy", 0, None)
+    X, _, _, y_test = divided(*table("iris"), 0, 0.5, None)
+    assert (seen[0][0] == X).all() and row["value"] == pytest.approx(100 * np.mean(y_test != 0))
+
+
+def test_what_fails_is_a_row_and_the_rest_goes_on(monkeypatch, capsys):
+    monkeypatch.setitem(REGRESSORS, "broken", lambda X, y: 1 / 0)
+    (row,) = paper.cell("synthetic", "d=1", "broken", 0, None, "abc")
+    assert row["metric"] == "failed" and np.isnan(row["value"]) and "ZeroDivisionError" in capsys.readouterr().out
+
+
+@needs_data
+def test_the_protocol_has_the_runs_that_were_asked_for():
+    full, quick = studies(False), studies(True)
+    cells = full["regression"].cells("regression")
+    count = {(d, m): 0 for _, d, m, _ in cells}
+    for _, d, m, _ in cells:
+        count[d, m] += 1
+    assert all(count[d, "pldc, paper"] == 100 for d in paper.SMALL) and min(count.values()) == 20
+    assert len(cells) == len(set(cells)) and full.keys() == quick.keys() == paper.RUN.keys()
+    assert set(full["classes"].datasets.values()) == set(full["wide"].datasets.values()) == {20}
+
+
+def test_the_curve_is_one_curve_whatever_the_dimension():
+    t = np.linspace(-1, 1, 50)
+    for d in (1, 2, 20):
+        X = curve(t, d)
+        assert X.shape == (50, d) and np.abs(X).max() <= 1 + 1e-12 and (X[:, 0] == t).all()
+        assert np.linalg.matrix_rank(X, tol=1e-8) == min(d, 2)
+
+
+def test_the_papers_program_takes_the_best_of_ten_and_of_equals_the_smallest():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 1))
+    y = 100.0 * X[:, 0]  # the smaller λ, the better: ours would go on below the ten
+    model = REGRESSORS["pldc, paper"](X, y)
+    lams, scores = model.cv_results_["param_lam"], model.cv_results_["mean_test_score"]
+    assert len(lams) == 10 and lams[0] / lams[-1] == pytest.approx(2**9)
+    assert model.lam_ == lams[np.flatnonzero(scores == scores.max())[-1]]
+    assert (search.LOWER, search.HIGHER) == (5, 3)  # as they were
+    chosen = []
+
+    class Chooser:
+        share = np.array([0.5, 0.5])
+
+    def fit(X, y):
+        chosen.append(search.Search._choose(Chooser(), np.array([[1.0, 2.0, 2.0], [1.0, 2.0, 2.0]])))
+
+    paper_program(fit)(X, y)
+    assert chosen == [2]
+
+
+def test_predictions_stay_within_the_targets_where_asked():
+    class Wild:
+        def predict(self, X):
+            return np.array([-9.0, 0.5, 9.0])
+
+    assert within_range(lambda X, y: Wild())(None, np.array([0.0, 1.0])).predict(None).tolist() == [0.0, 0.5, 1.0]
+
+
+def test_the_coded_neighbours_count_errors_whatever_the_classes_are_called():
+    X = np.arange(20.0)[:, None]
+    first = CodedKNN(classes=True).fit(X, np.repeat([0, 1], 10))
+    renamed = CodedKNN(classes=True).fit(X, np.repeat([0, 1000], 10))
+    assert first.k_ == renamed.k_
