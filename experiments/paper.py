@@ -47,7 +47,7 @@ FAIR = ("MLP", "MARS", "kNN")  # the paper's rivals, tuned
 TODAY = ("SVR", "Gaussian process", "XGBoost", "HistGradientBoosting", "random forest", "EBM", "xRFM")
 EVERY = ("ridge", "constant")
 OURS = tuple(m for m in REGRESSORS if m.startswith("pldc"))
-VARIANTS = OURS[2:]  # what lies between the paper's program and the defaults, one step at a time
+VARIANTS = OURS[2:]  # what lies between the paper's program and the defaults, one step at a time, and beyond them
 CODED = tuple(m for m in REGRESSORS if m.endswith("as coded"))
 
 
