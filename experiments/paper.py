@@ -1,6 +1,7 @@
 """The paper's experiments, and those that judge its claims.
 
-    PLDC_DATA=… python -m experiments.paper [--quick] [--jobs 2] [--studies …] [--methods …] [--seeds N] [--report]
+    PLDC_DATA=… python -m experiments.paper [--quick] [--jobs 2] [--studies …] [--datasets …] [--methods …] [--seeds N]
+        [--report]
 
 A study is a list of cells (data set, method, seed). The rows of a finished cell are appended at once to
 experiments/results/paper_STUDY.csv, or to results/quick/ with --quick; a rerun goes on from there. Then all tables and
@@ -279,6 +280,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a small version, for a quarter of an hour")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--studies", nargs="*", choices=list(RUN), default=list(RUN))
+    parser.add_argument("--datasets", nargs="*")
     parser.add_argument("--methods", nargs="*")
     parser.add_argument("--seeds", type=int, help="at most so many")
     parser.add_argument("--report", action="store_true", help="only tables and figures")
@@ -293,6 +295,7 @@ def main() -> None:
             (*c, QUICK_ROWS if arguments.quick else None, code)
             for c in protocol[name].cells(name)
             if c not in known
+            and (arguments.datasets is None or c[1] in arguments.datasets)
             and (arguments.methods is None or c[2] in arguments.methods)
             and (arguments.seeds is None or c[3] < arguments.seeds)
         ]

@@ -8,18 +8,23 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range
 from experiments.statistics import Values, common_seeds, unique
 
 
-def mean_errors(values: Values) -> tuple[list[str], np.ndarray, int]:
-    """Return methods that ran everywhere, their errors (sets, methods) over common seeds, and how many these are.
+def mean_errors(values: Values) -> tuple[list[str], np.ndarray, str]:
+    """Return methods that ran everywhere, their errors (sets, methods) and how many runs these are means of.
 
-    A method that failed once on a set has failed there: its error is infinite.
+    The runs of a set are those that all methods have of it. A method that failed once on a set has failed there: its
+    error is infinite.
     """
     sets, methods = unique(s for s, _ in values), unique(m for _, m in values)
     methods = [m for m in methods if all((s, m) in values for s in sets)]
-    common = common_seeds(values[s, m] for s in sets for m in methods)
-    if not common:
-        return [], np.empty((0, 0)), 0
-    table = np.array([[np.mean([values[s, m][k] for k in common]) for m in methods] for s in sets])
-    return methods, np.nan_to_num(table, nan=np.inf), len(common)
+    seeds = [common_seeds(values[s, m] for m in methods) for s in sets]
+    if not methods or not all(seeds):
+        return [], np.empty((0, 0)), "no runs"
+    table = np.array(
+        [[np.mean([values[s, m][k] for k in own]) for m in methods] for s, own in zip(sets, seeds, strict=True)]
+    )
+    least, most = min(map(len, seeds)), max(map(len, seeds))
+    runs = f"{least} run{'s' if least > 1 else ''}" if least == most else f"{least} to {most} runs"
+    return methods, np.nan_to_num(table, nan=np.inf), runs
 
 
 def ranks_of(errors: np.ndarray) -> np.ndarray:
@@ -35,7 +40,7 @@ def critical_difference(methods: int, sets: int) -> float:
 
 def rank_table(values: Values, draws: int = 2000) -> list[list[str]]:
     """Return mean ranks with intervals by resampling the sets, geometric means, and tests of all methods at once."""
-    methods, errors, seeds = mean_errors(values)
+    methods, errors, runs = mean_errors(values)
     if not methods:
         return [["method", "mean rank"]]
     ranks = ranks_of(errors)
@@ -53,7 +58,7 @@ def rank_table(values: Values, draws: int = 2000) -> list[list[str]]:
     tests = f"critical difference {gap:.2f}"
     if len(methods) > 2:
         tests += f", Friedman p = {friedmanchisquare(*ranks.T).pvalue:.1g}"
-    return [*lines, [f"{len(errors)} sets, {seeds} run{'s' if seeds > 1 else ''}", tests, "", "", ""]]
+    return [*lines, [f"{len(errors)} sets, {runs}", tests, "", "", ""]]
 
 
 def lost_table(values: Values, ours: str = "pldc") -> list[list[str]]:

@@ -209,7 +209,7 @@ def of_the_manifold(discrepancies: Values, errors: Values) -> list[list[str]]:
     lines.append(
         [
             "the discrepancy is below its bound",
-            f"at most {100 * share:.2g} % of it, 100 rows, {low} to {high} features",
+            f"at most {100 * share:.2g} % of it, 100 rows, {numbers[0]} to {high} features",
             CONFIRMED if share <= 1 else NOT,
         ]
     )

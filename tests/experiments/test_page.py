@@ -75,12 +75,24 @@ def test_ranks_and_the_critical_difference():
     values = {
         (s, m): {0: v} for s, row in (("p", (1, 2, 3)), ("q", (2, 1, 3))) for m, v in zip("abc", row, strict=True)
     }
-    methods, errors, seeds = mean_errors(values)
-    assert methods == ["a", "b", "c"] and ranks_of(errors).mean(axis=0).tolist() == [1.5, 1.5, 3.0] and seeds == 1
+    methods, errors, runs = mean_errors(values)
+    assert methods == ["a", "b", "c"] and ranks_of(errors).mean(axis=0).tolist() == [1.5, 1.5, 3.0] and runs == "1 run"
     # Demšar (2006), table 5: q = 2.728 for five methods at 5 %
     assert critical_difference(5, 30) == pytest.approx(2.728 * np.sqrt(5 * 6 / (6 * 30)), rel=1e-3)
     lines = rank_table(values)
     assert lines[1][1] == "1.50" and lines[3][0] == "c" and lines[3][4] == "0"
+
+
+def test_every_set_is_ranked_by_the_runs_that_all_methods_have_of_it():
+    values = {
+        ("p", "a"): {0: 1.0, 1: 9.0},
+        ("p", "b"): {0: 2.0},
+        ("q", "a"): {4: 1.0, 5: 3.0},
+        ("q", "b"): {4: 2.0, 5: 4.0},
+    }
+    methods, errors, runs = mean_errors(values)
+    assert methods == ["a", "b"] and errors.tolist() == [[1.0, 2.0], [2.0, 3.0]] and runs == "1 to 2 runs"
+    assert mean_errors({("p", "a"): {0: 1.0}, ("p", "b"): {1: 1.0}})[0] == []
 
 
 def test_lost_ranks_come_worst_first():
