@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from experiments.cells import read, text_of
+from experiments.cells import read, write_table
 from experiments.growth import growth_table, rate_table
 from experiments.ranks import lost_table, rank_table
 from experiments.statistics import Values, shown, unique, values_of
@@ -90,7 +90,7 @@ def draw(folder: Path) -> None:
     from experiments.figures import draw as draw_figures
 
     for name, lines in tables(folder).items():
-        (folder / f"paper_{name}.rst").write_text(text_of(lines), encoding="utf-8")
+        write_table(folder / f"paper_{name}.rst", lines)
     figures = folder / "figures"
     figures.mkdir(exist_ok=True)
     rows = {name: values_of(read(folder / f"paper_{name}.csv"), metric) for name, metric in METRICS.items()}

@@ -121,10 +121,14 @@ def surface(X: np.ndarray) -> np.ndarray:
 
 
 def curve(t: np.ndarray, d: int) -> np.ndarray:
-    """Return points of one plane curve, seen from d directions of its plane, each feature within ±1."""
-    angle = np.arange(d) * np.pi / DIMENSIONS[-1]
-    X = np.outer(t, np.cos(angle)) + np.outer(np.sin(np.pi * t), np.sin(angle))
-    return X / (np.abs(np.cos(angle)) + np.abs(np.sin(angle)))
+    """Return points of one plane curve, seen from d directions of its plane; its length in the largest feature is 2."""
+    angle = np.arange(d) * np.pi / d
+
+    def seen(t: np.ndarray) -> np.ndarray:
+        return np.outer(t, np.cos(angle)) + np.outer(np.sin(np.pi * t), np.sin(angle))
+
+    steps = np.diff(seen(np.linspace(-1, 1, 10_001)), axis=0)
+    return seen(t) * 2.0 / np.abs(steps).max(axis=1).sum()
 
 
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -217,9 +221,9 @@ def manifold(dataset: str, method: str, seed: int, most: int | None) -> list[dic
     from pldc.select.discrepancy import discrepancy
 
     kind, d = dataset.split()[0], int(dataset.split("=")[1])
-    rng = np.random.default_rng([seed, d])
-    X = curve(rng.uniform(-1, 1, 1100), d) if kind == "curve" else rng.uniform(-1, 1, (1100, d))
-    truth = np.sin(2.0 * np.pi * X[:, 0])
+    rng = np.random.default_rng([seed, d] if kind == "cube" else seed)  # the same points of the curve for every d
+    place = rng.uniform(-1, 1, (1100, d if kind == "cube" else 1))
+    X, truth = curve(place[:, 0], d) if kind == "curve" else place, np.sin(2.0 * np.pi * place[:, 0])
     if method == "discrepancy":
         start = time.perf_counter()
         found = discrepancy(X[:100], penalty="joint", n_splits=1, tol=0.05, random_state=seed)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.stats import t
 
 Values = dict[tuple[str, str], dict[int, float]]
 CONFIRMED, NOT, OPEN = "confirmed", "not confirmed", "open"
-ENOUGH = 10  # runs; fewer cannot be resampled
+ENOUGH = 10  # runs; fewer prove nothing
 
 
 def values_of(rows: list[dict], metric: str) -> Values:
@@ -66,19 +66,18 @@ def verdict(
 ) -> str:
     """Judge "better than all" by paired differences to each rival: yes, no, or open.
 
-    Who failed in a run that both have is neither better nor worse than the other. Intervals hold for a `family` of
-    comparisons at once, by default those with the rivals.
+    Who failed in a run that both have is neither better nor worse than the other, and too few runs prove nothing. "no"
+    holds for a `family` of comparisons at once, by default those with the rivals; "yes" needs all of them anyway.
     """
     if not ours or not rivals:
         return ""
     state = "yes"
     for values in rivals.values():
         differences = [values[s] - ours[s] for s in ours if s in values]
-        mean, half = interval(differences, overlap, family or len(rivals))
-        known = bool(np.isfinite(differences).all())
-        if known and mean + half < 0:
+        known = len(differences) >= ENOUGH and bool(np.isfinite(differences).all())
+        if known and np.add(*interval(differences, overlap, family or len(rivals))) < 0:
             return "no"
-        if not (known and mean - half > 0):
+        if not (known and np.subtract(*interval(differences, overlap)) > 0):
             state = "open"
     return state
 
@@ -105,7 +104,7 @@ def resampled(
         return (statistic(seeds) if seeds else np.nan), np.nan
     rng = np.random.default_rng(0)
     v = [statistic(rng.choice(seeds, len(seeds)).tolist()) for _ in range(draws)]
-    return statistic(seeds), float(norm.ppf(1 - 0.025 / family) * np.std(v))
+    return statistic(seeds), float(t.ppf(1 - 0.025 / family, len(seeds) - 1) * np.std(v))
 
 
 def mean_of(found: dict[int, float], seeds: Sequence[int]) -> float:
@@ -123,7 +122,8 @@ def slope(sizes: np.ndarray, values: list[dict[int, float]]) -> tuple[float, flo
         return float(np.polyfit(x, np.log(means), 1)[0])
 
     center = one([s.mean() for s in samples])
-    if min(len(s) for s in samples) < ENOUGH:
+    least = min(len(s) for s in samples)
+    if least < ENOUGH:
         return center, np.nan
     draws = [one([rng.choice(s, len(s)).mean() for s in samples]) for _ in range(500)]
-    return center, float(norm.ppf(0.975) * np.std(draws))
+    return center, float(t.ppf(0.975, least - 1) * np.std(draws))

@@ -49,8 +49,10 @@ def test_several_rivals_are_one_family():
     ours = dict.fromkeys(range(20), 0.0)
     just = {k: -1.0 + 2.0 * (-1) ** k for k in range(20)}  # worse by 2.18 standard errors
     ahead = {k: 9.0 + 0.1 * (-1) ** k for k in range(20)}
-    assert verdict(ours, {"a": just}) == "no"
+    assert verdict(ours, {"a": just}) == "no" and verdict(ours, {"a": just}, family=3) == "open"
     assert verdict(ours, {"a": just, "b": ahead, "c": ahead}) == "open"
+    behind = {k: -v for k, v in just.items()}  # "yes" needs all rivals, and no correction for that
+    assert verdict(ours, {"a": behind, "b": ahead, "c": ahead}, family=30) == "yes"
 
 
 def test_we_are_compared_with_the_reference_within_the_noise_of_both():
@@ -58,9 +60,17 @@ def test_we_are_compared_with_the_reference_within_the_noise_of_both():
     assert beside_reference(9.4, found) == "10.0 ± 0.5 (9.4): not worse"
     assert beside_reference(9.2, found) == "10.0 ± 0.5 (9.2): worse"
     assert beside_reference(20.0, found).endswith("not worse") and beside_reference(9.0, {0: 10.0}).endswith("open")
+    few = {k: 10.0 + (-1) ** k for k in range(9)}
+    assert (
+        beside_reference(20.0, few).endswith("open")
+        and verdict(few, {"a": {k: v + 9 for k, v in few.items()}}) == "open"
+    )
     assert references("regression", "forest_fires", {}) == ""
     both = references("regression", "carsmall", {"pldc, paper": found})
-    assert both == "pldc, paper 10.0 ± 0.5 (27): not worse; pldc, squared, componentwise not run (20): open"
+    assert both == (
+        "pldc, paper 10.0 ± 0.5 (27): not worse; pldc, absolute, standardised not run (27): open; "
+        "pldc, squared, componentwise not run (20): open"
+    )
 
 
 def test_the_best_of_all_is_that_on_shared_runs():
@@ -68,7 +78,7 @@ def test_the_best_of_all_is_that_on_shared_runs():
     often = {k: 1.0 if k < 2 else 9.0 for k in range(20)}
     half = {k: 8.0 for k in range(10)}
     assert best_of_all({"pldc": often, "a": half, "b": lucky}) == "pldc 7.4 ± 2.4, 10 runs"
-    assert best_of_all({"pldc": {0: 2.0}, "b": {0: 1.0}}) == "b 1.0, pldc 2.0, 1 runs"
+    assert best_of_all({"pldc": {0: 2.0}, "b": {0: 1.0}}) == "b 1.0, pldc 2.0, 1 run"
 
 
 def test_ranks_and_the_critical_difference():

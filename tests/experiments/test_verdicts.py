@@ -8,6 +8,7 @@ from experiments.verdicts import (
     claims,
     counted,
     difference,
+    of_complexity,
     of_the_manifold,
     of_the_rate,
     of_the_surface,
@@ -99,6 +100,11 @@ def test_adaptivity_compares_the_curve_with_the_cube_and_with_itself(curve, less
 def test_a_discrepancy_beyond_its_bound_is_told():
     values = {(f"{kind} d={d}", "discrepancy"): runs(1e6) for kind in ("curve", "cube") for d in (2, 20)}
     assert of_the_manifold(values, {})[-1][2] == "not confirmed"
+    failed = {key: {k: np.nan if k == 3 else 1e-3 * v for k, v in runs(1.0).items()} for key in values}
+    assert [line[2] for line in of_the_manifold(failed, {})] == ["open", "open", "open", "confirmed"]
+    nothing = {key: {0: np.nan} for key in values}
+    assert of_the_manifold(nothing, {})[-1][2] == "open"
+    assert of_the_manifold({key: v for key, v in values.items() if key[0].endswith("=2")}, {}) == []
 
 
 @pytest.mark.parametrize("exponent, expected", [(-1.0, "confirmed"), (-0.1, "not confirmed")])
@@ -129,6 +135,12 @@ def test_whose_errors_vary_less():
     assert varies_less("x", values, CODED, sets)[1:] == ["1 yes, 1 no (q)", "not confirmed"]
     values["q", "MLP, as coded"] = runs(2.0, count=5)  # too few
     assert varies_less("x", values, CODED, sets)[1:] == ["1 yes, 1 open", "open"]
+
+
+@pytest.mark.parametrize("grows, expected", [((2.4, 0.9), "confirmed"), ((4.0, 0.9), "not confirmed"), (None, "open")])
+def test_far_less_is_half_of_the_exponent(monkeypatch, grows, expected):
+    monkeypatch.setattr("experiments.verdicts.time_exponents", lambda loss: grows)
+    assert {line[2] for line in of_complexity()[:2]} == {expected}
 
 
 def test_claims_without_results_are_left_out():
