@@ -8,8 +8,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from experiments.cells import read, write_table
 from experiments.growth import growth_table, rate_table
+from experiments.methods import CLASSIFIERS, REGRESSORS
 from experiments.ranks import lost_table, rank_table
 from experiments.statistics import Values, shown, unique, values_of
 from experiments.tables import CLAIMS, claims_table
@@ -26,12 +29,14 @@ METRICS = {
     "rate": "excess",
     "wide": "nmse",
 }
+ORDER = {method: k for k, method in enumerate(unique([*REGRESSORS, *CLASSIFIERS]))}
 ABOVE_2000 = ("abalone", "power_plant", "kin8nm")  # of the wide study, sets of more rows
 
 
 def means_table(values: Values, digits: int = 1) -> list[list[str]]:
-    """Return one line a method, one column a data set, and how many runs there are of each."""
-    sets, methods = unique(s for s, _ in values), unique(m for _, m in values)
+    """Return one line a method, ours first, one column a data set, and how many runs there are of each."""
+    sets = unique(s for s, _ in values)
+    methods = sorted(unique(m for _, m in values), key=lambda m: (not m.startswith("pldc"), ORDER.get(m, len(ORDER))))
     lines = [["method", *sets, "runs"]]
     for m in methods:
         found = [values.get((s, m)) for s in sets]
@@ -39,6 +44,12 @@ def means_table(values: Values, digits: int = 1) -> list[list[str]]:
         runs = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         lines.append([m, *(shown(f and f.values(), digits) for f in found), runs])
     return lines
+
+
+def wide_table(values: Values) -> list[list[str]]:
+    """Return mean errors, one line a data set, one column a method."""
+    lines = means_table({key: dict.fromkeys([0], float(np.mean(list(v.values())))) for key, v in values.items()}, 2)
+    return [list(column) for column in zip(*(line[:-1] for line in lines), strict=True)]
 
 
 def discrepancy_table(values: Values) -> list[list[str]]:
@@ -61,7 +72,7 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
         sources.append([name, str(len(rows)), ", ".join(unique(row["commit"] or "older" for row in rows))])
         values = found[name] = values_of(rows, metric)
         fair = {key: v for key, v in values.items() if "," not in key[1]}  # our defaults and tuned rivals
-        out[name] = means_table(values, 4 if name == "rate" else 1)
+        out[name] = wide_table(values) if name == "wide" else means_table(values, 4 if name == "rate" else 1)
         if name in CLAIMS:
             out[f"{name}_claims"] = claims_table(name, values)
         if name == "classes":

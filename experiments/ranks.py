@@ -28,8 +28,8 @@ def mean_errors(values: Values) -> tuple[list[str], np.ndarray, str]:
 
 
 def ranks_of(errors: np.ndarray) -> np.ndarray:
-    """Rank the methods on each set."""
-    return np.array([rankdata(row) for row in errors])
+    """Rank the methods on each set; errors that differ by rounding alone are equal."""
+    return np.array([rankdata([float(f"{error:.9g}") for error in row]) for row in errors])
 
 
 def critical_difference(methods: int, sets: int) -> float:
@@ -38,7 +38,7 @@ def critical_difference(methods: int, sets: int) -> float:
     return float(q * np.sqrt(methods * (methods + 1) / (6 * sets)))
 
 
-def rank_table(values: Values, draws: int = 2000) -> list[list[str]]:
+def rank_table(values: Values, draws: int = 2000, ours: str = "pldc") -> list[list[str]]:
     """Return mean ranks with intervals by resampling the sets, geometric means, and tests of all methods at once."""
     methods, errors, runs = mean_errors(values)
     if not methods:
@@ -56,13 +56,16 @@ def rank_table(values: Values, draws: int = 2000) -> list[list[str]]:
         )
     gap = critical_difference(len(methods), len(errors))
     tests = f"critical difference {gap:.2f}"
+    mean = dict(zip(methods, ranks.mean(axis=0), strict=True))
+    apart = [m for m in methods if ours in mean and abs(mean[m] - mean[ours]) > gap]
+    told = f"told apart from {ours}: {', '.join(apart) or 'none'}" if ours in mean else ""
     if len(methods) > 2:
         tests += f", Friedman p = {friedmanchisquare(*ranks.T).pvalue:.1g}"
-    return [*lines, [f"{len(errors)} sets, {runs}", tests, "", "", ""]]
+    return [*lines, [f"{len(errors)} sets, {runs}", tests, told, "", ""]]
 
 
 def lost_table(values: Values, ours: str = "pldc") -> list[list[str]]:
-    """Return our rank on every set, the worst first, with our error beside the least."""
+    """Return our rank where it is not the first, the worst rank first, with our error beside the least."""
     methods, errors, _ = mean_errors(values)
     lines = [["data set", f"rank of {ours}", f"error of {ours}", "least error", "whose"]]
     if ours not in methods:
@@ -70,6 +73,8 @@ def lost_table(values: Values, ours: str = "pldc") -> list[list[str]]:
     own, ranks = methods.index(ours), ranks_of(errors)
     sets = unique(s for s, _ in values)
     for k in np.argsort(-ranks[:, own], kind="stable"):
+        if ranks[k, own] == ranks[k].min():
+            continue
         best = int(errors[k].argmin())
         lines.append([sets[k], f"{ranks[k, own]:g}", f"{errors[k, own]:.2f}", f"{errors[k, best]:.2f}", methods[best]])
     return lines

@@ -15,7 +15,8 @@ from scipy.stats import t
 
 Values = dict[tuple[str, str], dict[int, float]]
 CONFIRMED, NOT, OPEN = "confirmed", "not confirmed", "open"
-ENOUGH = 10  # runs; fewer prove nothing
+ENOUGH = 10  # runs; fewer prove nothing,
+SEVERAL = 5  # and still fewer have no interval worth printing
 
 
 def values_of(rows: list[dict], metric: str) -> Values:
@@ -46,13 +47,13 @@ def interval(values: Iterable[float], overlap: float = 0.0, family: int = 1) -> 
 
 
 def shown(values: Iterable[float] | None, digits: int = 1) -> str:
-    """Return "mean ± half-width", or the mean alone, and how many runs failed."""
+    """Return "mean ± half-width", of a few values the mean alone, and how many runs failed."""
     values = list(values or [])
     failed = int(np.sum(~np.isfinite(values)))
     if failed == len(values):
         return "failed" if values else ""
     mean, half = interval(values)
-    text = f"{mean:.{digits}f}" if np.isnan(half) else f"{mean:.{digits}f} ± {half:.{digits}f}"
+    text = f"{mean:.{digits}f}" if len(values) - failed < SEVERAL else f"{mean:.{digits}f} ± {half:.{digits}f}"
     return text + (f" ({failed} of {len(values)} failed)" if failed else "")
 
 

@@ -81,6 +81,18 @@ def test_the_best_of_all_is_that_on_shared_runs():
     assert best_of_all({"pldc": {0: 2.0}, "b": {0: 1.0}}) == "b 1.0, pldc 2.0, 1 run"
 
 
+def test_a_yes_that_a_constant_shares_is_marked():
+    ours = {k: np.sin(k) for k in range(20)}
+    rival = {k: v + 1 + 0.1 * (-1) ** k for k, v in ours.items()}
+    constant = {k: v + 0.1 * (-1) ** k for k, v in ours.items()}
+    assert contest(ours, {"a": rival}, 0.0, None, constant)[1] == "yes † (no better than a constant) / a"
+    assert contest(ours, {"a": rival}, 0.0, None, rival)[1] == "yes † / a"
+
+
+def test_equal_errors_have_equal_ranks_whatever_the_rounding():
+    assert ranks_of(np.array([[0.1 + 0.2, 0.3, 0.4]])).tolist() == [[1.5, 1.5, 3.0]]
+
+
 def test_ranks_and_the_critical_difference():
     values = {
         (s, m): {0: v} for s, row in (("p", (1, 2, 3)), ("q", (2, 1, 3))) for m, v in zip("abc", row, strict=True)
@@ -107,7 +119,7 @@ def test_every_set_is_ranked_by_the_runs_that_all_methods_have_of_it():
 
 def test_lost_ranks_come_worst_first():
     values = {("p", "pldc"): {0: 1.0}, ("p", "b"): {0: 2.0}, ("q", "pldc"): {0: 3.0}, ("q", "b"): {0: 1.5}}
-    assert lost_table(values)[1:] == [["q", "2", "3.00", "1.50", "b"], ["p", "1", "1.00", "1.00", "pldc"]]
+    assert lost_table(values)[1:] == [["q", "2", "3.00", "1.50", "b"]]  # and none where we are first
     assert len(lost_table({("p", "b"): {0: 2.0}})) == 1
 
 
