@@ -49,7 +49,8 @@ def means_table(values: Values, digits: int = 1) -> list[list[str]]:
 def wide_table(values: Values) -> list[list[str]]:
     """Return mean errors, one line a data set, one column a method."""
     lines = means_table({key: dict.fromkeys([0], float(np.mean(list(v.values())))) for key, v in values.items()}, 2)
-    return [list(column) for column in zip(*(line[:-1] for line in lines), strict=True)]
+    turned = [list(column) for column in zip(*(line[:-1] for line in lines), strict=True)]
+    return [["data set", *turned[0][1:]], *turned[1:]]
 
 
 def discrepancy_table(values: Values) -> list[list[str]]:
