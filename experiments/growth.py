@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from experiments.statistics import Values, slope, unique
+from pldc.estimators.base import SEVERAL_SOLVES
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks" / "results"
 FEWEST_ROWS = 200  # from which on the time of a solve tells how it grows
-MOST_LEARNED = 600  # rows up to which our defaults learn the geometry; beyond, they are another method
 
 
 def exponents(values: Values) -> list[tuple[int, str, float, float, np.ndarray]]:
@@ -26,8 +26,8 @@ def exponents(values: Values) -> list[tuple[int, str, float, float, np.ndarray]]
                 for (s, b), v in values.items()
                 if b == m and s.split()[0] == d and np.isfinite(list(v.values())).any()
             }
-            if m == "pldc":
-                found = {n: v for n, v in found.items() if n <= MOST_LEARNED}
+            if m == "pldc":  # with more rows the defaults learn no geometry: another method
+                found = {n: v for n, v in found.items() if n <= SEVERAL_SOLVES}
             sizes = np.array(sorted(found))
             if len(sizes) > 1:
                 out.append((number, m, *slope(sizes, [found[n] for n in sizes]), sizes))

@@ -6,6 +6,7 @@ python -m experiments.page [FOLDER]
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -33,10 +34,14 @@ ORDER = {method: k for k, method in enumerate(unique([*REGRESSORS, *CLASSIFIERS]
 ABOVE_2000 = ("abalone", "power_plant", "kin8nm")  # of the wide study, sets of more rows
 
 
+def ordered(methods: Iterable[str]) -> list[str]:
+    """Return the methods without repetition, ours first, the others as `experiments.methods` has them."""
+    return sorted(unique(methods), key=lambda m: (not m.startswith("pldc"), ORDER.get(m, len(ORDER))))
+
+
 def means_table(values: Values, digits: int = 1) -> list[list[str]]:
     """Return one line a method, ours first, one column a data set, and how many runs there are of each."""
-    sets = unique(s for s, _ in values)
-    methods = sorted(unique(m for _, m in values), key=lambda m: (not m.startswith("pldc"), ORDER.get(m, len(ORDER))))
+    sets, methods = unique(s for s, _ in values), ordered(m for _, m in values)
     lines = [["method", *sets, "runs"]]
     for m in methods:
         found = [values.get((s, m)) for s in sets]
@@ -48,9 +53,11 @@ def means_table(values: Values, digits: int = 1) -> list[list[str]]:
 
 def wide_table(values: Values) -> list[list[str]]:
     """Return mean errors, one line a data set, one column a method."""
-    lines = means_table({key: dict.fromkeys([0], float(np.mean(list(v.values())))) for key, v in values.items()}, 2)
-    turned = [list(column) for column in zip(*(line[:-1] for line in lines), strict=True)]
-    return [["data set", *turned[0][1:]], *turned[1:]]
+    sets, methods = unique(s for s, _ in values), ordered(m for _, m in values)
+    errors = [
+        [f"{np.mean(list(values[s, m].values())):.2f}" if (s, m) in values else "" for m in methods] for s in sets
+    ]
+    return [["data set", *methods], *([s, *line] for s, line in zip(sets, errors, strict=True))]
 
 
 def discrepancy_table(values: Values) -> list[list[str]]:

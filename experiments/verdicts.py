@@ -54,12 +54,11 @@ ARGUED = [
 
 def against(values: Values, ours: str, rivals: tuple[str, ...], sets: tuple[str, ...]) -> dict[str, str]:
     """Judge our method against the rivals on every set: yes, no or open; "yes" needs them all."""
-    out = {}
-    for name in sets:
-        others = {m: values[name, m] for m in rivals if (name, m) in values}
-        state = verdict(values.get((name, ours), {}), others, len(sets) * len(rivals))
-        out[name] = "open" if not state or (state == "yes" and len(others) < len(rivals)) else state
-    return out
+    family = len(sets) * len(rivals)
+    return {
+        name: verdict(values.get((name, ours), {}), {m: values.get((name, m), {}) for m in rivals}, family) or "open"
+        for name in sets
+    }
 
 
 def counted(states: dict[str, str]) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from experiments.cells import text_of
 from experiments.growth import rate_table, time_exponents
-from experiments.page import RESULTS, tables
+from experiments.page import RESULTS, means_table, tables, wide_table
 from experiments.ranks import critical_difference, lost_table, mean_errors, rank_table, ranks_of
 from experiments.statistics import common_seeds, interval, resampled, shown, slope, values_of, verdict
 from experiments.tables import beside_reference, best_of_all, claims_table, contest, judged, references
@@ -197,6 +197,26 @@ def test_time_grows_by_the_exponents_of_the_cells(tmp_path, monkeypatch):
     (tmp_path / "engines.json").write_text(json.dumps({"cells": [*cells, slow]}))
     monkeypatch.setattr("experiments.growth.BENCHMARKS", tmp_path)
     assert time_exponents("squared") == pytest.approx((1.5, 0.5)) and time_exponents("absolute") is None
+
+
+def test_our_lines_come_first_and_wide_errors_go_set_by_set():
+    values = {
+        ("p", "ridge"): {0: 3.0},
+        ("p", "pldc, paper"): {0: 2.0, 1: 4.0},
+        ("p", "pldc"): {0: 1.0},
+        ("q", "pldc"): {0: 5.0},
+    }
+    assert [line[0] for line in means_table(values)] == ["method", "pldc", "pldc, paper", "ridge"]
+    assert wide_table(values) == [
+        ["data set", "pldc", "pldc, paper", "ridge"],
+        ["p", "1.00", "3.00", "3.00"],
+        ["q", "5.00", "", ""],
+    ]
+
+
+def test_our_rate_ends_where_the_defaults_change():
+    values = {(f"d=1 n={n}", m): {0: 1.0 / n} for n in (100, 400, 800) for m in ("pldc", "other")}
+    assert [line[-1] for line in rate_table(values)[1:]] == ["100 to 400", "100 to 800"]
 
 
 def test_the_committed_tables_are_those_of_the_committed_results():
