@@ -130,10 +130,11 @@ def surface(plt: Any) -> Any:
     mesh = np.column_stack([first.ravel(), second.ravel()])
     panels = {
         "function and rows": truth(mesh),
-        "lam = 2 D": fit_surface(X, "2 D").predict(mesh),
-        "lam by cross-validation": fit_surface(X, "cv").predict(mesh),
+        "λ = 2 D̂": fit_surface(X, "2 D").predict(mesh),
+        "λ by cross-validation": fit_surface(X, "cv").predict(mesh),
     }
-    figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained", subplot_kw={"projection": "3d"})
+    figure, axes = plt.subplots(1, 3, figsize=(12, 4.4), subplot_kw={"projection": "3d"})
+    figure.subplots_adjust(left=0.01, right=0.97, top=0.92, bottom=0.06, wspace=0.08)
     for ax, (title, z) in zip(axes, panels.items(), strict=True):
         ax.plot_surface(first, second, z.reshape(first.shape), cmap="viridis", alpha=0.85, rstride=3, cstride=3)
         ax.scatter(*X.T, truth(X), color="black", s=4)

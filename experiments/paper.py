@@ -90,7 +90,6 @@ def studies(quick: bool) -> dict[str, Study]:
         "classes": Study(
             {name: few(20, 1) for name in CLASSES},
             tuple(CLASSIFIERS),
-            {"pldc, componentwise": few(10, 1)},
         ),
         "surface": Study({"surface": few(20, 2)}, ("2 D", "cv")),
         "manifold": Study(
