@@ -43,7 +43,12 @@ VARIANTS = {
     "directions": {"rounds": [DIRECTIONS] * ROUNDS},
     "directions, free linear term": {"rounds": [DIRECTIONS] * ROUNDS, "linear": True},
     "stretched features, then directions, joint": {"rounds": [FEATURES] + [JOINT] * (ROUNDS - 1)},
-    "warped features, then directions, joint": {"rounds": [WARPED] + [JOINT] * (ROUNDS - 1), "beside": True},
+    "warped features, then directions, joint": {"rounds": [WARPED] + [JOINT] * (ROUNDS - 1), "free": True},
+    "as the last, and directions of a smoother": {
+        "rounds": [WARPED] + [JOINT] * (ROUNDS - 1),
+        "free": True,
+        "smooth": True,
+    },
     "directions of ranks": {"rounds": [DIRECTIONS] * ROUNDS, "ranks": True},
 }
 RIVALS = ("Gaussian process", "XGBoost")
@@ -84,7 +89,8 @@ def search(
     penalty: str = "componentwise",
     linear: bool = False,
     ranks: bool = False,
-    beside: bool = False,
+    free: bool = False,
+    smooth: bool = False,
 ) -> tuple[Search, np.ndarray]:
     """Run one variant; return it, and what each round predicts at the test rows."""
     if ranks:
@@ -107,8 +113,9 @@ def search(
         lambda prediction, test: -recipe.mean_loss(prediction, test, unit),
         jobs=1,
     )
-    other = replace(recipe, linear=True) if beside else None
-    found.run(scale_of_lam(recipe, rows), [kinds[kind] for kind in rounds], other)
+    beside = [Step(replace(recipe, penalty=make_penalty("joint")), "smooth")] if smooth else []
+    beside += [Step(replace(recipe, linear=True), "nothing")] if free else []
+    found.run(scale_of_lam(recipe, rows), [kinds[kind] for kind in rounds], beside)
     quick = AdmmSolver(tol=1e-2, max_iter=400, threads=1)
     fits = [solve_round(rows, r.recipe, r.lam, r.geometry, lambda _: quick, lambda _: None) for r in found.rounds]
     return found, np.array([np.clip(fit.function(X_test), y.min(), y.max()) for fit in fits])
@@ -142,7 +149,7 @@ def cell(name: str, rows: int, seed: int, variants: tuple[str, ...]) -> list[dic
         start = time.perf_counter()
         found, predictions = search(X, y, X_test, **settings)
         seconds = time.perf_counter() - start
-        names = [variant + BESIDE, variant] if settings.get("beside") else [variant]
+        names = [variant + BESIDE, variant] if settings.get("free") and not settings.get("smooth") else [variant]
         for label in names:
             for way, chosen in ways(found).items():
                 kept[label, way] = predictions[list(chosen)].mean(axis=0)

@@ -120,7 +120,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             jobs=self._jobs(),
             level=self._level(),
         )
-        search.run(scale_of_lam(recipe, merged), steps, self._beside(recipe) if steps else None)
+        search.run(scale_of_lam(recipe, merged), steps, self._beside(recipe) if steps else [])
         combine = self.combine or ("average" if len(merged.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
         self.cv_results_, self.cv_score_ = search.results(), search.mean_score(chosen)
@@ -153,9 +153,13 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _recipe(self) -> Recipe:
         raise NotImplementedError
 
-    def _beside(self, recipe: Recipe) -> Recipe | None:
-        """Return what else to try along the axes where a geometry is learned."""
-        return None
+    def _beside(self, recipe: Recipe) -> list[Step]:
+        """Return what else to try where a geometry is learned."""
+        return []
+
+    def _turned(self, recipe: Recipe) -> Recipe:
+        """Return the recipe for coordinates in which features mean nothing."""
+        return replace(recipe, penalty=make_penalty(self.penalty or "joint"))
 
     def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
         raise NotImplementedError
@@ -194,7 +198,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         features = Step(recipe, "warp" if warped else "stretch")
         if np.any(recipe.monotone):
             return [features, *[Step(recipe, "stretch") if warped else features] * (rounds - 1)][:rounds]
-        directions = Step(replace(recipe, penalty=make_penalty(self.penalty or "joint")), "turn")
+        directions = Step(self._turned(recipe), "turn")
         return [features, *[directions] * (rounds - 1)][:rounds]
 
     def _lam_rule(self) -> float | str:

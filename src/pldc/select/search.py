@@ -2,8 +2,9 @@
 
 A round fits every fold along a grid of λ, roughly, from the largest to the smallest; the λ with the best mean score on
 the rows left out is the round's. The gradients of each fold's fit then give the coordinates of its next round: the
-features warped or stretched, or turned directions. But for λ nothing crosses folds, so the score of a later round
-is as honest as that of the first. In the end those rounds are kept whose mean prediction scores best.
+features warped or stretched, or turned directions. Beside this chain stand rounds that need no fit before them. But for
+λ nothing crosses folds, so the score of a later round is as honest as that of the first. In the end those rounds are
+kept whose mean prediction scores best.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from pldc.problem.units import AXES, Geometry
 from pldc.select.geometry import turn_to, warp_to
 from pldc.select.intervals import CrossFit
 from pldc.select.rough import Fit, fit_path
+from pldc.select.smooth import smooth_outer_product
 
 RATIO = 2.0
 HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of λ
@@ -49,11 +51,11 @@ class Step(NamedTuple):
     """A round after the first: its recipe, and what is learned for its coordinates.
 
     "warp": every feature stretched, more here than there; "stretch": every feature by one number; "turn": directions.
-    The last two come after a warp, if there was one.
+    The last two come after a warp, if there was one. "smooth": directions of a kernel smoother; "nothing": the axes.
     """
 
     recipe: Recipe
-    learn: Literal["warp", "stretch", "turn"]
+    learn: Literal["warp", "stretch", "turn", "smooth", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,13 @@ def learned_turn(recipe: Recipe, Z: Array, weight: Array, outer: Array, stretche
     if Z.shape[1] == 1:  # one feature has one direction
         return None
     return turn_to(outer, Z, weight, diagonal=stretched or bool(np.any(recipe.monotone)))
+
+
+def smooth_turn(recipe: Recipe, rows: Rows) -> Array | None:
+    """Return the turn that a kernel smoother of the rows asks for."""
+    Z = recipe.units(rows).scale_X(rows.X)
+    Y = rows.y[:, None] if recipe.outputs == 1 else (rows.y[:, None] == np.arange(recipe.outputs)).astype(float)
+    return learned_turn(recipe, Z, rows.weight, smooth_outer_product(Z, Y, rows.weight))
 
 
 def learn_geometry(recipe: Recipe, rows: Rows, lam: float, rounds: int) -> Geometry:
@@ -162,11 +171,11 @@ class Search:
         self.geometry = AXES
         self.rounds: list[Round] = []
 
-    def run(self, scale: float, steps: Sequence[Step] = (), beside: Recipe | None = None) -> list[Round]:
+    def run(self, scale: float, steps: Sequence[Step] = (), beside: Sequence[Step] = ()) -> list[Round]:
         """Search a grid on the `scale` of λ; then, for each step, learn the geometry and search around the best λ.
 
         Of equal steps in a row, those are left out that follow one whose score was no better than that of the one
-        before it. `beside` is one more round along the axes, by another recipe.
+        before it. Those of `beside` learn from no fit.
         """
         self.scale = scale
         fits = self._round(self.recipe, geometric_grid(scale))
@@ -180,9 +189,10 @@ class Search:
                 break
             fits = self._round(step.recipe, self._lams(step, fits, NEAR if step is before else REACH))
             scores.append(self.mean_score([len(self.rounds) - 1]))
-        if beside is not None:
-            self.geometries, self.geometry = [AXES] * len(self.splits), AXES
-            self._round(beside, around(self.rounds[0].lam, REACH))
+        for step in beside:
+            if self._learn(step, fits):
+                axes = step.learn == "nothing"
+                self._round(step.recipe, around(self.rounds[0].lam, REACH) if axes else geometric_grid(scale))
         return self.rounds
 
     def best_rounds(self, most: int = MOST_KEPT) -> tuple[int, ...]:
@@ -354,11 +364,22 @@ class Search:
 
     def _learn(self, step: Step, fits: list[Fit]) -> bool:
         """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn."""
-        learned = self._warps(fits) if step.learn == "warp" else self._turns(step, fits)
+        if step.learn == "nothing":
+            learned: list[Geometry] | None = [AXES] * (len(self.splits) + 1)
+        elif step.learn == "smooth":
+            learned = self._smooth(step.recipe)
+        else:
+            learned = self._warps(fits) if step.learn == "warp" else self._turns(step, fits)
         if learned is None:
             return False
         *self.geometries, self.geometry = learned
         return True
+
+    def _smooth(self, recipe: Recipe) -> list[Geometry] | None:
+        """Learn the directions of a smoother of every fold's rows, and of all rows."""
+        found = Parallel(n_jobs=self.jobs)(delayed(smooth_turn)(recipe, rows) for rows in [*self.train, self.rows])
+        turns = [turn for turn in found if turn is not None]
+        return [Geometry(turn=turn) for turn in turns] if len(turns) == len(found) else None
 
     def _warps(self, fits: list[Fit]) -> list[Geometry] | None:
         """Learn a warp from the slopes of every fold, and one of all rows from those of all folds."""
