@@ -39,16 +39,14 @@ ROUNDS = 3
 WARPED, FEATURES = ("warp", "componentwise"), ("stretch", "componentwise")
 DIRECTIONS, JOINT = ("turn", "componentwise"), ("turn", "joint")
 BESIDE = ", and a free linear term beside"
+CHAIN = "warped features, then directions, joint"
+DEFAULT = CHAIN + ", a free linear term and directions of a smoother beside"
 VARIANTS = {
     "directions": {"rounds": [DIRECTIONS] * ROUNDS},
     "directions, free linear term": {"rounds": [DIRECTIONS] * ROUNDS, "linear": True},
     "stretched features, then directions, joint": {"rounds": [FEATURES] + [JOINT] * (ROUNDS - 1)},
-    "warped features, then directions, joint": {"rounds": [WARPED] + [JOINT] * (ROUNDS - 1), "free": True},
-    "as the last, and directions of a smoother": {
-        "rounds": [WARPED] + [JOINT] * (ROUNDS - 1),
-        "free": True,
-        "smooth": True,
-    },
+    CHAIN: {"rounds": [WARPED] + [JOINT] * (ROUNDS - 1), "free": True},
+    DEFAULT: {"rounds": [WARPED] + [JOINT] * (ROUNDS - 1), "free": True, "smooth": True},
     "directions of ranks": {"rounds": [DIRECTIONS] * ROUNDS, "ranks": True},
 }
 RIVALS = ("Gaussian process", "XGBoost")
@@ -193,9 +191,9 @@ def report() -> None:
     for r in rows:
         cell_of = values.setdefault((r["variant"], r["combine"]), {})
         cell_of[r["dataset"], int(r["rows"]), int(r["seed"])] = max(float(r["nmse"]), 1e-6)
-    reference = values["warped features, then directions, joint", "axes"]
+    reference = values[CHAIN, "axes"]
     lines = [["variant", "rounds kept", *(f"{n} rows" for n in sizes)]]
-    for (variant, way), errors in values.items():
+    for (variant, way), errors in sorted(values.items(), key=lambda item: item[0][0] in RIVALS):
         ratios = []
         for n in sizes:
             logs = [np.log(errors[c] / reference[c]) for c in errors if c[1] == n]
@@ -208,8 +206,7 @@ def report() -> None:
 
 def by_set(values: dict[tuple, dict], sizes: list[int]) -> list[list[str]]:
     """Return the error on each set, along the axes, learned, and of both rivals; and how often learned is ahead."""
-    ours = "warped features, then directions, joint" + BESIDE
-    shown = {"axes": (ours, "axes"), "learned": (ours, "three"), **{rival: (rival, "") for rival in RIVALS}}
+    shown = {"axes": (DEFAULT, "axes"), "learned": (DEFAULT, "three"), **{rival: (rival, "") for rival in RIVALS}}
     cells = sorted({key for key in values[shown["learned"]] if key[2] == 0})
     lines = [["data set", *(f"{name}, {n}" for n in sizes for name in shown)]]
     for dataset in sorted({key[0] for key in cells}):
