@@ -335,7 +335,6 @@ REGRESSORS: dict[str, Method] = {
     "pldc, absolute, standardised": dc(loss="absolute", penalty="joint", geometry="axes"),
     "pldc, squared, joint": dc(penalty="joint", geometry="axes"),
     "pldc, squared, componentwise": dc(penalty="componentwise", geometry="axes"),
-    "pldc, eight rounds": dc(max_rounds=8),
     "MLP, as coded": lambda X, y: CodedMLP().fit(X, y),
     "MARS, as coded": lambda X, y: Mars(max_degree=1, max_terms=101, linear=False).fit(X, y),
     "kNN, as coded": lambda X, y: CodedKNN().fit(X, y),

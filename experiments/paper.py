@@ -48,7 +48,7 @@ FAIR = ("MLP", "MARS", "kNN")  # the paper's rivals, tuned
 TODAY = ("SVR", "Gaussian process", "XGBoost", "HistGradientBoosting", "random forest", "EBM", "xRFM")
 EVERY = ("ridge", "constant")
 OURS = tuple(m for m in REGRESSORS if m.startswith("pldc"))
-VARIANTS = OURS[2:]  # what lies between the paper's program and the defaults, one step at a time, and beyond them
+VARIANTS = OURS[2:]  # what lies between the paper's program and the defaults, one step at a time
 CODED = tuple(m for m in REGRESSORS if m.endswith("as coded"))
 
 
