@@ -112,7 +112,7 @@ def search(
         jobs=1,
     )
     beside = [Step(replace(recipe, penalty=make_penalty("joint")), "smooth")] if smooth else []
-    beside += [Step(replace(recipe, linear=True), "nothing")] if free else []
+    beside += [Step(replace(recipe, linear=True), "axes")] if free else []
     found.run(scale_of_lam(recipe, rows), [kinds[kind] for kind in rounds], beside)
     quick = AdmmSolver(tol=1e-2, max_iter=400, threads=1)
     fits = [solve_round(rows, r.recipe, r.lam, r.geometry, lambda _: quick, lambda _: None) for r in found.rounds]

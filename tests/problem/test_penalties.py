@@ -71,3 +71,11 @@ def test_several_outputs_are_each_by_themselves(penalty):
     assert np.allclose(together.prox(v, 0.7, near), together.prox(v, 0.7))
     assert together.value(v) == pytest.approx(sum(penalty.value(part) for part in parts))
     assert np.array_equal(together.ungroup(together.groups(v), v.shape), v)
+
+
+@pytest.mark.parametrize("name", ["componentwise", "joint"])
+def test_a_huge_step_from_a_bound_that_is_far_too_large_overflows_nowhere(name):
+    v = np.ones((2, 3, 2))
+    penalty = make_penalty(name)
+    near = np.full(len(penalty.bounds(v)), 1e3)  # no slope is cut there: the excess is the whole step
+    assert not penalty.prox(v, 1e12, near).any()

@@ -3,12 +3,17 @@
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import KFold, PredefinedSplit
 
-from pldc import DCClassifier, DCRegressor
+from pldc import DCRegressor
 from pldc.problem.recipe import Rows
+from pldc.problem.units import AXES
 from pldc.select import smooth
-from pldc.select.search import Search, Step, smooth_turn
-from pldc.select.smooth import smooth_outer_product
+from pldc.select.search import Search, Step, geometric_grid
+from pldc.select.smooth import smooth_turn, smoother, turn_of_smoother
+
+RECIPE = DCRegressor(lam=0.1).fit(np.eye(3), np.arange(3.0))._recipe()  # for fits, of three features
+ALL = range(len(smooth.WIDTHS))
 
 
 def ridge_function(n, d, seed=0, noise=0.1):
@@ -19,10 +24,14 @@ def ridge_function(n, d, seed=0, noise=0.1):
     return X, np.sin(np.pi * s) + s**2 + noise * rng.standard_normal(n)
 
 
-def share_along(M, direction):
-    """Share of the outer product that lies along one direction."""
+def rows_of(X, y, weight=None):
+    return Rows(X, y, np.ones(len(y)) if weight is None else weight)
+
+
+def share_along(turn, direction):
+    """Share of the squared stretch of a turn that lies along one direction."""
     unit = direction / np.linalg.norm(direction)
-    return unit @ M @ unit / np.trace(M)
+    return unit @ turn @ turn @ unit / np.trace(turn @ turn)
 
 
 def kernel(A, B, width):
@@ -31,7 +40,8 @@ def kernel(A, B, width):
 
 def test_error_and_gradients_are_those_of_kernel_ridge_regression():
     rng = np.random.default_rng(1)
-    Z, Y, weight = rng.standard_normal((14, 3)), rng.standard_normal((14, 2)), rng.uniform(0.5, 2.0, 14)
+    Z, y, weight = rng.standard_normal((14, 3)), rng.standard_normal(14), rng.uniform(0.5, 2.0, 14)
+    weight *= 14 / weight.sum()
     distance = np.sqrt(((Z[:, None] - Z) ** 2).sum(axis=2))
     unit = np.median(distance[distance > 0])
     least = (np.inf,)
@@ -41,40 +51,80 @@ def test_error_and_gradients_are_those_of_kernel_ridge_regression():
             for i in range(14):
                 rest = np.delete(np.arange(14), i)
                 model = KernelRidge(alpha=ridge, kernel="precomputed")
-                model.fit(kernel(Z[rest], Z[rest], unit * factor), Y[rest], sample_weight=weight[rest])
-                guess = model.predict(kernel(Z[[i]], Z[rest], unit * factor))
-                error += weight[i] * ((guess - Y[i]) ** 2).sum() / 14
+                model.fit(kernel(Z[rest], Z[rest], unit * factor), y[rest], sample_weight=weight[rest])
+                error += weight[i] * (model.predict(kernel(Z[[i]], Z[rest], unit * factor))[0] - y[i]) ** 2 / 14
             least = min(least, (error, k, unit * factor, ridge))
     error, k, width, ridge = least
-    found = smooth._smoother(Z, Y, weight, range(len(smooth.WIDTHS)))
+    found = smoother(Z, y, weight / 14, ALL)
     assert found[0] == pytest.approx(error, rel=1e-8) and found[1] == k
 
-    model = KernelRidge(alpha=ridge, kernel="precomputed").fit(kernel(Z, Z, width), Y, sample_weight=weight)
+    model = KernelRidge(alpha=ridge, kernel="precomputed").fit(kernel(Z, Z, width), y, sample_weight=weight)
     step, outer = 1e-6, np.zeros((3, 3))
     for z, w in zip(Z, weight, strict=True):
         # The kernel has a kink at its own point; central differences see the mean of its two slopes, nought.
         ends = [model.predict(kernel(z + s * step * np.eye(3), Z, width)) for s in (1, -1)]
         gradient = (ends[0] - ends[1]) / (2 * step)
-        outer += w * gradient @ gradient.T / weight.sum()
+        outer += w * np.outer(gradient, gradient) / 14
     assert np.allclose(found[2], outer, rtol=1e-5)
 
 
-def test_repeated_fits_find_the_direction_of_a_few_rows():
+def test_repeated_fits_find_the_direction_of_a_few_rows(monkeypatch):
     X, y = ridge_function(60, 6)
-    first = smooth._smoother(X, (y - y.mean())[:, None] / y.std(), np.ones(60), range(len(smooth.WIDTHS)))[2]
-    last = smooth_outer_product(X, y[:, None], np.ones(60))
+    last = turn_of_smoother(X, y, np.ones(60))
+    monkeypatch.setattr(smooth, "MOST_FITS", 1)
+    first = turn_of_smoother(X, y, np.ones(60))
     assert share_along(last, np.ones(6)) > 0.97 > 0.9 > share_along(first, np.ones(6))
 
 
-def test_it_knows_no_units_and_weights_are_shares():
+def test_it_stops_where_the_error_no_longer_falls(monkeypatch):
+    errors, seen = [3.0, 2.0, 2.5, 1.0], []
+
+    def fake(Z, y, share, widths):
+        seen.append(widths)
+        return errors[len(seen) - 1], len(seen), np.diag([1.0, float(len(seen))])
+
+    monkeypatch.setattr(smooth, "smoother", fake)
+    turn = turn_of_smoother(*ridge_function(20, 2), np.ones(20))
+    assert seen == [ALL, range(0, 3), range(1, 4)]  # those beside the last width
+    first = np.sqrt(np.diag([1.0, 1.0]) + 1e-3 * np.eye(2))
+    second = first @ np.diag([1.0, 2.0]) @ first
+    expected = np.sqrt(np.diag(second) / np.diag(second).mean() + 1e-3)
+    assert np.allclose(np.diag(turn) / turn[0, 0], expected / expected[0])
+
+
+@pytest.mark.parametrize(("x", "shift", "y_unit"), [(1e-9, 0.0, 1e160), (1e9, 0.0, 1e-170), (1.0, 1e6, 1.0)])
+def test_it_knows_no_units(x, shift, y_unit):
     X, y = ridge_function(40, 3)
     weight = np.arange(1.0, 41.0)
-    M = smooth_outer_product(X, y[:, None], weight)
-    assert np.allclose(smooth_outer_product(X, y[:, None], 7 * weight), M)
-    scaled = smooth_outer_product(X, 1e5 * y[:, None] + 3, weight)
-    assert np.allclose(scaled / np.trace(scaled), M / np.trace(M), atol=1e-6)
-    turned = smooth_outer_product(X[:, ::-1], y[:, None], weight)
-    assert np.allclose(turned, M[::-1, ::-1], atol=1e-6 * np.trace(M))
+    turn = turn_of_smoother(X, y, weight)
+    assert np.allclose(turn_of_smoother(x * X + shift, y_unit * y, 7 * weight), turn, atol=1e-4)
+    assert np.allclose(turn_of_smoother(X[:, ::-1], y, weight)[::-1, ::-1], turn, atol=1e-6)
+
+
+def test_a_weight_is_a_number_of_rows_and_none_is_no_row():
+    X, y = ridge_function(30, 4)
+    count = np.arange(30) % 4
+    weighted = smooth_turn(RECIPE, rows_of(X, y, count.astype(float)))
+    repeated = smooth_turn(RECIPE, rows_of(np.repeat(X, count, axis=0), np.repeat(y, count)))
+    assert np.allclose(weighted, repeated, atol=1e-8)
+    assert not np.allclose(weighted, smooth_turn(RECIPE, rows_of(X, y)), atol=1e-2)
+
+
+def test_weights_with_a_splitter():
+    X, y = ridge_function(40, 3)
+    fold = np.arange(40) % 4
+    twice = DCRegressor(cv=PredefinedSplit(np.tile(fold, 2)), n_jobs=1).fit(np.tile(X, (2, 1)), np.tile(y, 2))
+    double = DCRegressor(cv=PredefinedSplit(fold), n_jobs=1).fit(X, y, sample_weight=np.full(40, 2.0))
+    assert twice.cv_score_ == pytest.approx(double.cv_score_, rel=1e-6)
+    assert np.allclose(twice.predict(X), double.predict(X), atol=1e-6)
+
+
+def test_rows_without_weight_beside_a_splitter():
+    X, y = ridge_function(1000, 2)
+    weight = np.zeros(1000)
+    weight[::25] = 1.0
+    model = DCRegressor(cv=KFold(4, shuffle=True, random_state=0), n_jobs=1, max_rounds=1).fit(X, y, weight)
+    assert set(model.cv_results_["param_round"]) == {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize(
@@ -83,41 +133,56 @@ def test_it_knows_no_units_and_weights_are_shares():
         (np.random.default_rng(0).standard_normal((9, 2)), np.full(9, 3.0)),
         (np.ones((9, 2)), np.arange(9.0)),
         (np.ones((1, 2)), np.ones(1)),
+        (np.arange(9.0)[:, None], np.arange(9.0)),
     ],
 )
 def test_nothing_to_learn_is_nothing_learned(X, y):
-    assert not smooth_outer_product(X, y[:, None], np.ones(len(y))).any()
+    assert smooth_turn(RECIPE, rows_of(X, y)) is None
 
 
-def test_repeated_points_have_finite_gradients():
-    X, y = ridge_function(15, 2)
-    M = smooth_outer_product(np.repeat(X, 3, axis=0), np.repeat(y, 3)[:, None], np.ones(45))
-    assert np.isfinite(M).all() and np.trace(M) > 0
+def test_points_that_are_nearly_one_have_no_direction_between_them():
+    X, y = ridge_function(30, 3)
+    near = X + 1e-12 * np.random.default_rng(1).standard_normal(X.shape)
+    both = rows_of(np.vstack([X, near]), np.concatenate([y, y]))
+    turn = smooth_turn(RECIPE, both)
+    assert np.isfinite(turn).all() and share_along(turn, np.ones(3)) > 0.9
 
 
 def test_of_many_rows_some_are_enough(monkeypatch):
     X, y = ridge_function(300, 4)
-    whole = smooth_outer_product(X, y[:, None], np.ones(300))
+    order = np.argsort(X[:, 0])
     monkeypatch.setattr(smooth, "MOST_ROWS", 150)
     seen = []
-    fit = smooth._smoother
-    monkeypatch.setattr(smooth, "_smoother", lambda Z, *rest: seen.append(len(Z)) or fit(Z, *rest))
-    some = smooth_outer_product(X, y[:, None], np.ones(300))
-    assert set(seen) == {150}
-    assert min(share_along(M, np.ones(4)) for M in (whole, some)) > 0.97
+    fit = smooth.smoother
+    monkeypatch.setattr(smooth, "smoother", lambda Z, *rest: seen.append(Z) or fit(Z, *rest))
+    turn = smooth_turn(RECIPE, rows_of(X[order], y[order]))
+    assert {len(Z) for Z in seen} == {150} and share_along(turn, np.ones(4)) > 0.97
+    assert np.allclose(turn, smooth_turn(RECIPE, rows_of(X, y)))  # whatever the order of the rows
 
 
-def test_every_fold_learns_from_its_own_rows():
+def test_every_fold_learns_from_its_own_rows_and_the_free_round_from_none(monkeypatch):
     X, y = ridge_function(40, 3)
-    rows = Rows(X, y, np.ones(40))
-    recipe = DCRegressor(lam=0.1).fit(X, y)._recipe()
+    rows = rows_of(X, y)
     halves = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
-    search = Search(recipe, rows, halves, lambda prediction, test: 0.0, jobs=1)
-    assert search._learn(Step(recipe, "smooth"), [])
-    for geometry, (train, _) in zip(search.geometries, halves, strict=True):
-        assert geometry.warp is None and np.allclose(geometry.turn, smooth_turn(recipe, rows.take(train)))
-    assert np.allclose(search.geometry.turn, smooth_turn(recipe, rows))
-    assert not np.allclose(search.geometries[0].turn, search.geometries[1].turn)
+    search = Search(RECIPE, rows, halves, lambda prediction, test: -test.y.var(), jobs=1)
+    tried, begin = [], search._round
+    monkeypatch.setattr(
+        search, "_round", lambda recipe, lams: tried.append((search.geometries, lams)) or begin(recipe, lams)
+    )
+    _, directions, free = search.run(0.5, (), [Step(RECIPE, "smooth"), Step(RECIPE, "axes")])
+    for geometry, (train, _) in zip(tried[1][0], halves, strict=True):
+        assert geometry.warp is None and np.allclose(geometry.turn, smooth_turn(RECIPE, rows.take(train)))
+    assert not np.allclose(tried[1][0][0].turn, tried[1][0][1].turn)
+    assert np.allclose(directions.geometry.turn, smooth_turn(RECIPE, rows)) and tried[1][1] == geometric_grid(0.5)
+    assert free.geometry == AXES and tried[2][0] == [AXES, AXES]
+
+
+def test_a_fold_without_directions_leaves_the_round_out():
+    X, y = ridge_function(40, 3)
+    y[:20] = 1.0
+    halves = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
+    search = Search(RECIPE, rows_of(X, y), halves, lambda prediction, test: 0.0, jobs=1)
+    assert not search._learn(Step(RECIPE, "smooth"), [])
 
 
 def test_one_direction_of_five_features_is_learned_from_fifty_rows():
@@ -128,13 +193,6 @@ def test_one_direction_of_five_features_is_learned_from_fifty_rows():
         for g in ("axes", None)
     )
     assert learned < 0.25 < 0.7 < axes
-
-
-def test_classes_that_differ_along_one_direction():
-    X, y = ridge_function(80, 5, noise=0.0)
-    rows = Rows(X, (y > np.median(y)).astype(float), np.ones(80))
-    turn = smooth_turn(DCClassifier(lam=0.1).fit(X, rows.y)._recipe(), rows)
-    assert share_along(turn @ turn, np.ones(5)) > 0.8
 
 
 def test_slopes_of_given_sign_are_not_turned():

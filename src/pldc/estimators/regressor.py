@@ -86,11 +86,12 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         gradients of the one before: first every feature is warped, stretched more where f is steep along it; then
         directions of the warped features are taken (with `monotone`, none are). "directions": the same with features
         stretched by one number each instead of warped, so that every round is one PLDC of the features themselves; so
-        it is also for a `shape`, and for a number as `lam`. With ``lam="cv"`` and without `monotone` one round beside
-        these is along the directions in which a kernel smoother of the rows varies.
+        it is also for a `shape`, and for a number as `lam`. With ``lam="cv"``, several features and without `monotone`
+        one round beside these is along the directions in which a kernel smoother of the rows varies (a least-squares
+        one, whatever the `loss`).
         None: "learned" for ``lam="cv"`` up to 600 rows, where it takes seconds, else "axes".
     max_rounds : int, default=3
-        How often the geometry is learned at most; with ``lam="cv"`` it ends when the score stops improving.
+        How often the geometry is learned from a fit at most; with ``lam="cv"`` it ends when the score stops improving.
     combine : {"average", "best"}, optional
         "average": `function_` is the mean of up to three rounds, those whose mean predicts best out of fold: a short
         sum of functions. "best": it is the best single round. None: "average" up to 600 rows; beyond, more solves cost
@@ -151,9 +152,9 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         The weight used in the first of `rounds_`.
     cv_results_ : dict of arrays
         With ``lam="cv"``: scores of every `lam` and round on every fold, in the form of scikit-learn's GridSearchCV.
-        Round 0 is along the axes; then come those of the learned geometry, that of the directions of a smoother, and
-        one with a free linear term. Scores are in the units of the program (mean loss of standardised targets,
-        negative) unless `scoring` is given.
+        Round 0 is along the axes; then come those of the learned geometry: from fits, of a smoother, and one of a free
+        linear term; what does not apply is left out. Scores are in the units of the program (mean loss of standardised
+        targets, negative) unless `scoring` is given.
     cv_score_ : float
         With ``lam="cv"``, the mean score, at the rows left out, of what is returned: the mean of `rounds_`.
     seminorm_ : float
@@ -344,7 +345,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
     def _beside(self, recipe: Recipe) -> list[Step]:
         """Return the directions of a smoother, if slopes have no signs, and a free linear term, unless told which."""
         directions = [] if np.any(recipe.monotone) else [Step(self._turned(recipe), "smooth")]
-        free = [Step(replace(recipe, linear=True), "nothing")] if self.linear is None else []
+        free = [Step(replace(recipe, linear=True), "axes")] if self.linear is None else []
         return [*directions, *free]
 
     def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:

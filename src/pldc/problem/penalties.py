@@ -152,7 +152,7 @@ def prox_of_groups(v: Array, step: float, near: Array | None = None) -> Array:
         slope = (share * (tau > 0)).sum(axis=1)
         np.maximum(tau, 0.0, out=tau)
         excess = tau.sum(axis=1) - step
-        move = np.where(slope > 0, excess / np.maximum(slope, 1e-300), -L)
+        move = np.where(slope > 0, excess / np.where(slope > 0, slope, 1.0), -L)
         if k > 0 or near is None:
             move = np.maximum(move, 0.0)  # the first step from `near` may go back, past the root; then all go up
         moved = np.maximum(L + move, 0.0)

@@ -31,7 +31,7 @@ from pldc.problem.units import AXES, Geometry
 from pldc.select.geometry import turn_to, warp_to
 from pldc.select.intervals import CrossFit
 from pldc.select.rough import Fit, fit_path
-from pldc.select.smooth import smooth_outer_product
+from pldc.select.smooth import smooth_turn
 
 RATIO = 2.0
 HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of λ
@@ -51,11 +51,11 @@ class Step(NamedTuple):
     """A round after the first: its recipe, and what is learned for its coordinates.
 
     "warp": every feature stretched, more here than there; "stretch": every feature by one number; "turn": directions.
-    The last two come after a warp, if there was one. "smooth": directions of a kernel smoother; "nothing": the axes.
+    The last two come after a warp, if there was one. "smooth": directions of a kernel smoother; "axes": none.
     """
 
     recipe: Recipe
-    learn: Literal["warp", "stretch", "turn", "smooth", "nothing"]
+    learn: Literal["warp", "stretch", "turn", "smooth", "axes"]
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,6 @@ def learned_turn(recipe: Recipe, Z: Array, weight: Array, outer: Array, stretche
     if Z.shape[1] == 1:  # one feature has one direction
         return None
     return turn_to(outer, Z, weight, diagonal=stretched or bool(np.any(recipe.monotone)))
-
-
-def smooth_turn(recipe: Recipe, rows: Rows) -> Array | None:
-    """Return the turn that a kernel smoother of the rows asks for."""
-    Z = recipe.units(rows).scale_X(rows.X)
-    Y = rows.y[:, None] if recipe.outputs == 1 else (rows.y[:, None] == np.arange(recipe.outputs)).astype(float)
-    return learned_turn(recipe, Z, rows.weight, smooth_outer_product(Z, Y, rows.weight))
 
 
 def learn_geometry(recipe: Recipe, rows: Rows, lam: float, rounds: int) -> Geometry:
@@ -191,8 +184,8 @@ class Search:
             scores.append(self.mean_score([len(self.rounds) - 1]))
         for step in beside:
             if self._learn(step, fits):
-                axes = step.learn == "nothing"
-                self._round(step.recipe, around(self.rounds[0].lam, REACH) if axes else geometric_grid(scale))
+                alike = step.learn == "axes"  # the first round's coordinates
+                self._round(step.recipe, around(self.rounds[0].lam, REACH) if alike else geometric_grid(scale))
         return self.rounds
 
     def best_rounds(self, most: int = MOST_KEPT) -> tuple[int, ...]:
@@ -364,7 +357,7 @@ class Search:
 
     def _learn(self, step: Step, fits: list[Fit]) -> bool:
         """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn."""
-        if step.learn == "nothing":
+        if step.learn == "axes":
             learned: list[Geometry] | None = [AXES] * (len(self.splits) + 1)
         elif step.learn == "smooth":
             learned = self._smooth(step.recipe)

@@ -9,86 +9,77 @@ outer product gives the coordinates in which it is fitted again, as long as the 
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from pldc.function.max_affine import Array
-from pldc.select.geometry import turn_to
+from pldc.problem.recipe import Recipe, Rows
+from pldc.select.folds import distinct, subsample
+from pldc.select.geometry import outer_product, turn_to
 
 MOST_ROWS = 400  # of more, so many take part
 MOST_FITS = 8
 WIDTHS = np.sqrt([0.5, 1.0, 2.0, 4.0, 8.0])  # of the kernel, in median distances
 RIDGES = 10.0 ** np.arange(-4, 2)
-TOGETHER = 1e-6  # median distances: points so close have no direction from one to the other
+TOGETHER = 1e-6  # of the largest distance: points so close are one
 
 
-def smooth_outer_product(Z: Array, Y: Array, weight: Array) -> Array:
-    """Return the mean outer product of the gradients of a kernel smoother, summed over targets.
+def smooth_turn(recipe: Recipe, rows: Rows) -> Array | None:
+    """Return the turn that a least-squares smoother of the rows asks for; None where there is nothing to learn."""
+    if rows.X.shape[1] == 1:  # one feature has one direction
+        return None
+    units = recipe.units(rows)
+    rows, _ = distinct(rows.take(np.flatnonzero(rows.weight > 0)))  # a copy left in would tell of the row left out
+    some = rows.take(subsample(len(rows.y), MOST_ROWS))
+    return turn_of_smoother(units.scale_X(some.X), some.y, some.weight)
 
-    Parameters
-    ----------
-    Z : array of shape (n, d)
-    Y : array of shape (n, m)
-        Targets; of classes the indicators.
-    weight : array of shape (n,)
 
-    Returns
-    -------
-    array of shape (d, d)
-        Zero where there is nothing to learn from.
-    """
-    n, d = Z.shape
-    if n > MOST_ROWS:
-        some = np.linspace(0, n - 1, MOST_ROWS).astype(np.intp)
-        Z, Y, weight = Z[some], Y[some], weight[some]
+def turn_of_smoother(Z: Array, y: Array, weight: Array) -> Array | None:
+    """Return the turn of the coordinates Z @ turn in which a smoother of y leaves out rows with the least error."""
     share = weight / weight.sum()
-    Y = Y - share @ Y
-    size = float(np.sqrt((share @ Y**2).sum()))
-    outer = np.zeros((d, d))
-    if not (size > 0 and np.isfinite(size)):
-        return outer
-    turn: Array | None = np.eye(d)
-    least, near = np.inf, range(len(WIDTHS))
+    sizes = np.ptp(Z, axis=0).max(), np.ptp(y)
+    if not min(sizes) > 0:
+        return None
+    Z, y = (Z - share @ Z) / sizes[0], (y - share @ y) / sizes[1]
+    turn: Array | None = np.eye(Z.shape[1])
+    least, best, near = np.inf, None, range(len(WIDTHS))
     for _ in range(MOST_FITS):
         if turn is None:
             break
-        error, width, found = _smoother(Z @ turn, Y / size, len(Z) * share, near)
+        error, width, outer = smoother(Z @ turn, y, share, near)
         if not error < least:
             break
-        least, outer = error, turn @ found @ turn.T
-        near = range(max(width - 1, 0), min(width + 2, len(WIDTHS)))
-        turn = turn_to(outer, Z, weight)
-    return outer
-
-
-def _smoother(Z: Array, Y: Array, weight: Array, widths: range) -> tuple[float, int, Array]:
-    """Fit with the kernel exp(−distance / width); return the best error, its width, and the outer product."""
-    square = (Z**2).sum(axis=1)
-    distance = np.sqrt(np.maximum(square[:, None] + square - 2 * Z @ Z.T, 0))
-    apart = distance[distance > TOGETHER * distance.max()]
-    best = (np.inf, 0, np.zeros((Z.shape[1], Z.shape[1])))
-    if not len(apart):
-        return best
-    unit = float(np.median(apart))
-    root = np.sqrt(weight)
-    for k in widths:
-        width = unit * WIDTHS[k]
-        kernel = np.exp(-distance / width)
-        value, vector = np.linalg.eigh(root[:, None] * kernel * root)
-        inverse = 1 / (np.maximum(value, 0) + RIDGES[:, None])
-        coefficients = [(vector * i) @ (vector.T @ (root[:, None] * Y)) for i in inverse]
-        left_out = [c / ((vector**2) @ i)[:, None] for c, i in zip(coefficients, inverse, strict=True)]
-        errors = [float(np.mean((e**2).sum(axis=1))) for e in left_out]
-        i = int(np.argmin(errors))
-        if errors[i] < best[0]:
-            steep = np.where(distance > TOGETHER * unit, kernel / np.maximum(distance, TOGETHER * unit), 0) / width
-            best = errors[i], k, _outer(Z, steep, root[:, None] * coefficients[i], weight)
+        least, best = error, turn_to(turn @ outer @ turn.T, Z, weight)
+        turn, near = best, range(max(width - 1, 0), min(width + 2, len(WIDTHS)))
     return best
 
 
-def _outer(Z: Array, steep: Array, coefficients: Array, weight: Array) -> Array:
-    """Mean outer product of the gradients −Σ_j c_j steep_ij (z_i − z_j), summed over columns c of `coefficients`."""
-    out = np.zeros((Z.shape[1], Z.shape[1]))
-    for c in coefficients.T:
-        pull = steep * c
-        gradient = pull @ Z - pull.sum(axis=1)[:, None] * Z
-        out += (gradient * weight[:, None]).T @ gradient
-    return out / weight.sum()
+def smoother(Z: Array, y: Array, share: Array, widths: range) -> tuple[float, int, Array]:
+    """Fit y by the kernel exp(−distance / width) of one of some widths, and a ridge.
+
+    Returns
+    -------
+    error : float
+        The least mean squared error at rows left out, one at a time; infinite where all rows are one point.
+    width : int
+        The place of its width among `WIDTHS`.
+    outer : array of shape (d, d)
+        Mean outer product of its gradients.
+    """
+    distance = cdist(Z, Z)
+    least = TOGETHER * distance.max()
+    best = (np.inf, 0, np.zeros((Z.shape[1], Z.shape[1])))
+    if not least > 0:
+        return best
+    unit = float(np.median(distance[distance > least]))
+    root = np.sqrt(len(y) * share)
+    for k in widths:
+        kernel = np.exp(-distance / (unit * WIDTHS[k]))
+        value, vector = np.linalg.eigh(root[:, None] * kernel * root)
+        inverse = 1 / (np.maximum(value, 0) + RIDGES[:, None])
+        coefficients = (inverse * (vector.T @ (root * y))) @ vector.T
+        errors = np.mean((coefficients / (inverse @ (vector**2).T)) ** 2, axis=1)
+        i = int(errors.argmin())
+        if errors[i] < best[0]:
+            pull = kernel / np.maximum(distance, least) * (root * coefficients[i]) / (unit * WIDTHS[k])
+            best = float(errors[i]), k, outer_product(pull @ Z - pull.sum(axis=1)[:, None] * Z, share)
+    return best
