@@ -208,6 +208,7 @@ def by_set(values: dict[tuple, dict], sizes: list[int]) -> list[list[str]]:
     """Return the error on each set, along the axes, learned, and of both rivals; and how often learned is ahead."""
     shown = {"axes": (DEFAULT, "axes"), "learned": (DEFAULT, "three"), **{rival: (rival, "") for rival in RIVALS}}
     cells = sorted({key for key in values[shown["learned"]] if key[2] == 0})
+    sizes = [n for n in sizes if any(key[1] == n for key in cells)]
     lines = [["data set", *(f"{name}, {n}" for n in sizes for name in shown)]]
     for dataset in sorted({key[0] for key in cells}):
         found = [values.get(way, {}).get((dataset, n, 0)) for n in sizes for way in shown.values()]
