@@ -36,7 +36,7 @@ def main() -> None:
     """Run all cells and write."""
     rows = Parallel(n_jobs=2)(delayed(cell)(name, seed) for seed in range(2) for name in SETS)
     with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["data set", "split", "test rows", "covered", "mean width in standard deviations of y"])
         writer.writerows(sorted(rows))
     print(*rows, sep="\n")
