@@ -5,7 +5,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, PredefinedSplit
 
-from pldc import DCRegressor
+from pldc import DCClassifier, DCRegressor
 from pldc.problem.recipe import Rows
 from pldc.problem.units import AXES
 from pldc.select import smooth
@@ -38,9 +38,10 @@ def kernel(A, B, width):
     return np.exp(-np.sqrt(((A[:, None] - B) ** 2).sum(axis=2)) / width)
 
 
-def test_error_and_gradients_are_those_of_kernel_ridge_regression():
+@pytest.mark.parametrize("columns", [1, 3])
+def test_error_and_gradients_are_those_of_kernel_ridge_regression(columns):
     rng = np.random.default_rng(1)
-    Z, y, weight = rng.standard_normal((14, 3)), rng.standard_normal(14), rng.uniform(0.5, 2.0, 14)
+    Z, Y, weight = rng.standard_normal((14, 3)), rng.standard_normal((14, columns)), rng.uniform(0.5, 2.0, 14)
     weight *= 14 / weight.sum()
     distance = np.sqrt(((Z[:, None] - Z) ** 2).sum(axis=2))
     unit = np.median(distance[distance > 0])
@@ -51,40 +52,42 @@ def test_error_and_gradients_are_those_of_kernel_ridge_regression():
             for i in range(14):
                 rest = np.delete(np.arange(14), i)
                 model = KernelRidge(alpha=ridge, kernel="precomputed")
-                model.fit(kernel(Z[rest], Z[rest], unit * factor), y[rest], sample_weight=weight[rest])
-                error += weight[i] * (model.predict(kernel(Z[[i]], Z[rest], unit * factor))[0] - y[i]) ** 2 / 14
+                model.fit(kernel(Z[rest], Z[rest], unit * factor), Y[rest], sample_weight=weight[rest])
+                wrong = model.predict(kernel(Z[[i]], Z[rest], unit * factor))[0] - Y[i]
+                error += weight[i] * wrong @ wrong / 14
             least = min(least, (error, k, unit * factor, ridge))
     error, k, width, ridge = least
-    found = smoother(Z, y, weight / 14, ALL)
+    found = smoother(Z, Y, weight / 14, ALL)
     assert found[0] == pytest.approx(error, rel=1e-8) and found[1] == k
 
-    model = KernelRidge(alpha=ridge, kernel="precomputed").fit(kernel(Z, Z, width), y, sample_weight=weight)
+    model = KernelRidge(alpha=ridge, kernel="precomputed").fit(kernel(Z, Z, width), Y, sample_weight=weight)
     step, outer = 1e-6, np.zeros((3, 3))
     for z, w in zip(Z, weight, strict=True):
         # The kernel has a kink at its own point; central differences see the mean of its two slopes, nought.
         ends = [model.predict(kernel(z + s * step * np.eye(3), Z, width)) for s in (1, -1)]
         gradient = (ends[0] - ends[1]) / (2 * step)
-        outer += w * np.outer(gradient, gradient) / 14
+        outer += w * gradient @ gradient.T / 14
     assert np.allclose(found[2], outer, rtol=1e-5)
 
 
 def test_repeated_fits_find_the_direction_of_a_few_rows(monkeypatch):
     X, y = ridge_function(60, 6)
-    last = turn_of_smoother(X, y, np.ones(60))
+    last = turn_of_smoother(X, y[:, None], np.ones(60))
     monkeypatch.setattr(smooth, "MOST_FITS", 1)
-    first = turn_of_smoother(X, y, np.ones(60))
+    first = turn_of_smoother(X, y[:, None], np.ones(60))
     assert share_along(last, np.ones(6)) > 0.97 > 0.9 > share_along(first, np.ones(6))
 
 
 def test_it_stops_where_the_error_no_longer_falls(monkeypatch):
     errors, seen = [3.0, 2.0, 2.5, 1.0], []
 
-    def fake(Z, y, share, widths):
+    def fake(Z, Y, share, widths):
         seen.append(widths)
         return errors[len(seen) - 1], len(seen), np.diag([1.0, float(len(seen))])
 
     monkeypatch.setattr(smooth, "smoother", fake)
-    turn = turn_of_smoother(*ridge_function(20, 2), np.ones(20))
+    X, y = ridge_function(20, 2)
+    turn = turn_of_smoother(X, y[:, None], np.ones(20))
     assert seen == [ALL, range(0, 3), range(1, 4)]  # those beside the last width
     first = np.sqrt(np.diag([1.0, 1.0]) + 1e-3 * np.eye(2))
     second = first @ np.diag([1.0, 2.0]) @ first
@@ -95,10 +98,10 @@ def test_it_stops_where_the_error_no_longer_falls(monkeypatch):
 @pytest.mark.parametrize(("x", "shift", "y_unit"), [(1e-9, 0.0, 1e160), (1e9, 0.0, 1e-170), (1.0, 1e6, 1.0)])
 def test_it_knows_no_units(x, shift, y_unit):
     X, y = ridge_function(40, 3)
-    weight = np.arange(1.0, 41.0)
-    turn = turn_of_smoother(X, y, weight)
-    assert np.allclose(turn_of_smoother(x * X + shift, y_unit * y, 7 * weight), turn, atol=1e-4)
-    assert np.allclose(turn_of_smoother(X[:, ::-1], y, weight)[::-1, ::-1], turn, atol=1e-6)
+    Y, weight = y[:, None], np.arange(1.0, 41.0)
+    turn = turn_of_smoother(X, Y, weight)
+    assert np.allclose(turn_of_smoother(x * X + shift, y_unit * Y, 7 * weight), turn, atol=1e-4)
+    assert np.allclose(turn_of_smoother(X[:, ::-1], Y, weight)[::-1, ::-1], turn, atol=1e-6)
 
 
 def test_a_weight_is_a_number_of_rows_and_none_is_no_row():
@@ -202,3 +205,43 @@ def test_slopes_of_given_sign_are_not_turned():
         r.geometry.turn is None or np.allclose(r.geometry.turn, np.diag(np.diag(r.geometry.turn)))
         for r in model.rounds_
     )
+
+
+def stripes(n, d, seed=0):
+    """Labels 0, 1 and 2 in stripes across the mean direction of d features: 2, 0, 1, 0, 2."""
+    X, _ = ridge_function(n, d, seed)
+    s = np.abs(X.sum(axis=1)) / np.sqrt(d)
+    return X, np.select([s < 0.4, s > 1.0], [1.0, 2.0])
+
+
+CLASSES = DCClassifier(lam=0.1).fit(*stripes(30, 3))._recipe()  # of three classes
+
+
+def test_classes_are_smoothed_as_indicators_whatever_their_names_and_order(monkeypatch):
+    X, labels = stripes(90, 3)
+    count = 1 + np.arange(90) % 3
+    turn = smooth_turn(CLASSES, rows_of(X, labels, count.astype(float)))
+    Z = (X - np.average(X, axis=0, weights=count)) / np.sqrt(np.cov(X.T, ddof=0, fweights=count).diagonal())
+    assert np.allclose(turn, turn_of_smoother(Z, np.eye(3)[labels.astype(int)], count), atol=1e-6)
+    assert not np.allclose(turn, smooth_turn(RECIPE, rows_of(X, labels, count.astype(float))), atol=1e-2)
+
+    monkeypatch.setattr(smooth, "MOST_ROWS", 60)
+    turn = smooth_turn(CLASSES, rows_of(X, labels))
+    other = np.array([2.0, 0.0, 1.0])[labels.astype(int)]
+    assert share_along(turn, np.ones(3)) > 0.9
+    assert np.allclose(turn, smooth_turn(CLASSES, rows_of(X[::-1], other[::-1])), atol=1e-8)
+
+
+def test_a_fold_may_lack_a_class():
+    X, labels = stripes(60, 3)
+    some = labels > 0
+    assert share_along(smooth_turn(CLASSES, rows_of(X[some], labels[some])), np.ones(3)) > 0.7
+
+
+def test_stripes_across_five_features_are_learned_from_eighty_rows():
+    X, labels = stripes(80, 5)
+    X_new, labels_new = stripes(2000, 5, seed=1)
+    axes, learned = (
+        np.mean(DCClassifier(geometry=g, n_jobs=1).fit(X, labels).predict(X_new) != labels_new) for g in ("axes", None)
+    )
+    assert learned < 0.3 < 0.45 < axes

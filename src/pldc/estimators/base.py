@@ -154,8 +154,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         raise NotImplementedError
 
     def _beside(self, recipe: Recipe) -> list[Step]:
-        """Return what else to try where a geometry is learned."""
-        return []
+        """Return what else to try where a geometry is learned: directions of a smoother, if slopes have no signs."""
+        return [] if np.any(recipe.monotone) else [Step(self._turned(recipe), "smooth")]
 
     def _turned(self, recipe: Recipe) -> Recipe:
         """Return the recipe for coordinates in which features mean nothing."""

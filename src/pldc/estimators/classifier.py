@@ -72,7 +72,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
     geometry : {"learned", "directions", "axes"}, optional
-        As for :class:`DCRegressor`, without the round of a smoother; the gradients are those of all scores. None:
+        As for :class:`DCRegressor`; the gradients are those of all scores, the smoother is of all classes. None:
         "directions" with the hinge, ``lam="cv"`` and up to 1000 classes × distinct rows; else "axes", which takes a
         fraction of the time.
     max_rounds : int, default=3

@@ -343,10 +343,9 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         return super()._number_without_folds(recipe, rows, lam)
 
     def _beside(self, recipe: Recipe) -> list[Step]:
-        """Return the directions of a smoother, if slopes have no signs, and a free linear term, unless told which."""
-        directions = [] if np.any(recipe.monotone) else [Step(self._turned(recipe), "smooth")]
+        """Return also a free linear term, unless told which."""
         free = [Step(replace(recipe, linear=True), "axes")] if self.linear is None else []
-        return [*directions, *free]
+        return [*super()._beside(recipe), *free]
 
     def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
         """Keep the fits of all folds for intervals."""
