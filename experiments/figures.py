@@ -71,7 +71,8 @@ def bars(ax: Any, values: Values, ylabel: str) -> None:
         ax.bar(np.arange(len(sets)) + k * width, mean, width, yerr=np.nan_to_num(half), label=m, error_kw={"lw": 0.6})
     ax.set_xticks(np.arange(len(sets)) + 0.4, sets, rotation=30, fontsize=7)
     ax.set(ylabel=ylabel)
-    ax.legend(fontsize=6, ncols=2)
+    if methods:
+        ax.legend(fontsize=6, ncols=2)
 
 
 def regression(ax: Any, values: Values) -> None:

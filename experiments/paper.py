@@ -291,13 +291,21 @@ def main() -> None:
     folder = RESULTS / "quick" if arguments.quick else RESULTS
     folder.mkdir(exist_ok=True)
     protocol, code = studies(arguments.quick), commit()
+    asked = [protocol[name] for name in arguments.studies]
+    for what, names, known in (
+        ("data set", arguments.datasets, {name for study in asked for name in study.datasets}),
+        ("method", arguments.methods, {name for study in asked for name in study.methods}),
+    ):
+        unknown = sorted(set(names or ()) - known)
+        if unknown:
+            parser.error(f"no {what} of these studies: {', '.join(unknown)}; there are: {', '.join(sorted(known))}")
     for name in () if arguments.report else arguments.studies:
         path = folder / f"paper_{name}.csv"
-        known = {(r["study"], r["dataset"], r["method"], int(r["seed"])) for r in read(path)}
+        done = {(r["study"], r["dataset"], r["method"], int(r["seed"])) for r in read(path)}
         todo = [
             (*c, QUICK_ROWS if arguments.quick else None, code)
             for c in protocol[name].cells(name)
-            if c not in known
+            if c not in done
             and (arguments.datasets is None or c[1] in arguments.datasets)
             and (arguments.methods is None or c[2] in arguments.methods)
             and (arguments.seeds is None or c[3] < arguments.seeds)

@@ -90,11 +90,13 @@ def contest(
 
 
 def beside_reference(reference: float, found: dict[int, float]) -> str:
-    """Say whether we are worse than a reference figure beyond the noise of both."""
+    """Say whether we are worse than a reference figure, and if so, whether beyond the noise of both."""
     values = list(found.values())
     mean, half = interval(values)
     wider = half * np.sqrt(1 + len(values) / REFERENCE_RUNS)
-    state = "open" if len(values) < ENOUGH else "worse" if mean - wider > reference else "not worse"
+    state = "not worse" if mean <= reference else "worse" if mean - wider > reference else "within noise"
+    if len(values) < ENOUGH:
+        state = "open"
     return f"{shown(values) or 'not run'} ({reference:g}): {state}"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from experiments.growth import BENCHMARKS, exponents, growth, time_exponents
+from experiments.growth import BENCHMARKS, FEWEST_ROWS, exponents, growth, time_exponents
 from experiments.statistics import (
     CONFIRMED,
     ENOUGH,
@@ -61,12 +61,21 @@ def against(values: Values, ours: str, rivals: tuple[str, ...], sets: tuple[str,
     }
 
 
-def counted(states: dict[str, str]) -> str:
-    """Tell how often each state occurs, and where it is "no"."""
+def counted(states: dict[str, str], flat: Sequence[str] = ()) -> str:
+    """Tell how often each state occurs, where it is "no", and where a "yes" is `flat`."""
     count = Counter(states.values())
-    text = ", ".join(f"{count[k]} {k}" for k in ("yes", "open", "no") if count[k])
-    others = [name for name, state in states.items() if state == "no"]
-    return text + (f" ({', '.join(others)})" if others else "")
+    where = {
+        "yes": [f"{name} no better than a constant" for name in flat],
+        "no": [name for name, state in states.items() if state == "no"],
+    }
+    parts = ((f"{count[k]} {k}", ", ".join(where.get(k, []))) for k in ("yes", "open", "no") if count[k])
+    return ", ".join(f"{part} ({names})" if names else part for part, names in parts)
+
+
+def no_better_than_a_constant(values: Values, ours: str, states: dict[str, str]) -> list[str]:
+    """Return where "yes", better than all rivals, is not better than a constant, if that ran."""
+    constants = {name: values.get((name, "constant")) for name, state in states.items() if state == "yes"}
+    return [n for n, found in constants.items() if found and verdict(values[n, ours], {"constant": found}) != "yes"]
 
 
 def all_or_not(states: dict[str, str]) -> str:
@@ -79,7 +88,7 @@ def all_or_not(states: dict[str, str]) -> str:
 def difference(smaller: dict[int, float], larger: dict[int, float]) -> str:
     """Judge by paired runs whether the first is smaller."""
     differences = [larger[s] - smaller[s] for s in smaller if s in larger]
-    return above(*interval(differences)) if len(differences) >= ENOUGH else OPEN
+    return above(*interval(differences)) if np.isfinite(differences).sum() >= ENOUGH else OPEN
 
 
 def of_the_surface(nmse: Values, seminorm: Values) -> list[list[str]]:
@@ -107,7 +116,8 @@ def of_the_synthetic_function(values: Values) -> list[list[str]]:
         for kind, rivals in (("as coded", RIVALS_CODED), ("tuned", RIVALS_FAIR)):
             states = against(values, ours, rivals["regression"], DIMENSIONS)
             what = f"synthetic: lower error than MLP, MARS and kNN for every d ({name}, rivals {kind})"
-            lines.append([what, counted(states), all_or_not(states)])
+            flat = no_better_than_a_constant(values, ours, states)
+            lines.append([what, counted(states, flat), all_or_not(states)])
     return [*lines, the_more_so(values), varies_less("synthetic", values, RIVALS_CODED["regression"], DIMENSIONS)]
 
 
@@ -123,14 +133,15 @@ def the_more_so(values: Values) -> list[str]:
 
     trend, half = resampled(lambda s: float(np.polyfit(range(len(DIMENSIONS)), leads(s), 1)[0]), seeds)
     states = {d: s for d, s in against(values, PAPER, coded, DIMENSIONS).items() if d in UPPER}
-    upper = all_or_not(states)
+    upper, flat = all_or_not(states), no_better_than_a_constant(values, PAPER, states)
     growing = above(trend, half)
     state = NOT if NOT in (growing, upper) else CONFIRMED if growing == upper == CONFIRMED else OPEN
     text = ""
     if seeds:
         at = dict(zip(DIMENSIONS, leads(seeds), strict=True))
         text = "lead over the best rival " + ", ".join(f"{at[d]:.1f} at {d}" for d in DIMENSIONS[::3])
-        text += f"; {trend:+.1f} ± {half:.1f} a dimension; ahead from {UPPER[0]} on: {counted(states)}"
+        text += f"; {trend:+.1f} ± {half:.1f} a dimension; "
+        text += f"better than all at {UPPER[0]} to {UPPER[-1][2:]}: {counted(states, flat)}"
     return ["synthetic: the more so in higher dimensions (the paper's program, rivals as coded)", text, state]
 
 
@@ -167,13 +178,14 @@ def of_the_tables(found: dict[str, Values]) -> list[list[str]]:
         for kind, rivals in (("as coded", RIVALS_CODED), ("tuned", RIVALS_FAIR)):
             states = against(found.get(study, {}), PAPER, rivals[study], ticks)
             what = f"better than all rivals wherever it says ✓ ({name}, rivals {kind})"
-            lines.append([what, counted(states), all_or_not(states)])
+            flat = no_better_than_a_constant(found.get(study, {}), PAPER, states)
+            lines.append([what, counted(states, flat), all_or_not(states)])
         for kind, rivals in (("as coded", RIVALS_CODED), ("tuned", RIVALS_FAIR)):
             states = against(found.get(study, {}), PAPER, rivals[study], tuple(CLAIMS[study]))
             what = f"competitive with all rivals on almost every set ({name}, rivals {kind})"
             lines.append([what, f'{counted(states)}; "almost" names no number', NOT_TESTABLE])
     regression = found.get("regression", {})
-    lines.append(varies_less("real data", regression, RIVALS_CODED["regression"], tuple(CLAIMS["regression"])))
+    lines.append(varies_less("table 1", regression, RIVALS_CODED["regression"], tuple(CLAIMS["regression"])))
     return lines
 
 
@@ -187,7 +199,7 @@ def of_the_manifold(discrepancies: Values, errors: Values) -> list[list[str]]:
     lines = []
     for what, values, method in (
         ("the discrepancy", discrepancies, "discrepancy"),
-        ("the error", errors, "pldc, squared, joint"),
+        ("the error (squared loss, joint, along the axes)", errors, "pldc, squared, joint"),
     ):
         cells = {
             (kind, d): values.get((f"{kind} d={d}", method)) or {} for kind in ("curve", "cube") for d in (low, high)
@@ -249,7 +261,8 @@ def of_complexity() -> list[list[str]]:
         ("the quadratic program takes O(d² n⁵) at most, far less in practice (squared loss)", "squared", (5.0, 2.0)),
     ):
         found = time_exponents(loss)
-        measured = "not measured" if found is None else f"n^{found[0]:.2f} d^{found[1]:.2f} over the sizes measured"
+        sizes = f"over the sizes solved, from {FEWEST_ROWS} rows on"
+        measured = "not measured" if found is None else f"n^{found[0]:.2f} d^{found[1]:.2f} {sizes}"
         far = found is not None and found[0] <= most[0] / 2 and found[1] <= most[1] / 2  # half the exponent
         lines.append([what, measured, OPEN if found is None else CONFIRMED if far else NOT])
     ours, theirs = (growth("engines", f"{who}, seconds an iteration") for who in ("quick engine", "authors"))

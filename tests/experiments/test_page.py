@@ -57,7 +57,7 @@ def test_several_rivals_are_one_family():
 
 def test_we_are_compared_with_the_reference_within_the_noise_of_both():
     found = {k: 10.0 + (-1) ** k for k in range(18)}  # mean 10; half-widths: 0.51 of ours, 0.72 of the difference
-    assert beside_reference(9.4, found) == "10.0 ± 0.5 (9.4): not worse"
+    assert beside_reference(9.4, found) == "10.0 ± 0.5 (9.4): within noise"
     assert beside_reference(9.2, found) == "10.0 ± 0.5 (9.2): worse"
     assert beside_reference(20.0, found).endswith("not worse") and beside_reference(9.0, {0: 10.0}).endswith("open")
     few = {k: 10.0 + (-1) ** k for k in range(9)}

@@ -1,4 +1,5 @@
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -123,3 +124,12 @@ def test_the_coded_neighbours_count_errors_whatever_the_classes_are_called():
     renamed = np.where(y == 1, 1000, y)
     assert CodedKNN(classes=True).fit(X, y).k_ == CodedKNN(classes=True).fit(X, renamed).k_
     assert CodedKNN().fit(X, y).k_ != CodedKNN().fit(X, renamed).k_  # as numbers they are others
+
+
+@needs_data
+@pytest.mark.parametrize("names", [["--datasets", "rokc"], ["--methods", "knn"]])
+def test_misspelt_names_are_refused(names, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["paper", "--studies", "regression", *names])
+    with pytest.raises(SystemExit):
+        paper.main()
+    assert names[1] in capsys.readouterr().err

@@ -8,6 +8,7 @@ from experiments.verdicts import (
     claims,
     counted,
     difference,
+    no_better_than_a_constant,
     of_complexity,
     of_the_manifold,
     of_the_rate,
@@ -43,6 +44,7 @@ def verdicts_of(values):
 def test_states_are_counted_and_one_no_is_enough():
     states = {"d=1": "yes", "d=2": "no", "d=3": "open"}
     assert counted(states) == "1 yes, 1 open, 1 no (d=2)" and all_or_not(states) == "not confirmed"
+    assert counted(states, ["d=1"]) == "1 yes (d=1 no better than a constant), 1 open, 1 no (d=2)"
     assert all_or_not({"d=1": "yes"}) == "confirmed" and all_or_not({"d=1": "yes", "d=2": "open"}) == "open"
 
 
@@ -53,11 +55,19 @@ def test_yes_needs_all_rivals_and_no_does_not():
     assert against(values, "b", ("a", "c"), ("p",)) == {"p": "no"}
 
 
+def test_better_than_all_may_be_no_better_than_a_constant():
+    values = {(name, "pldc, paper"): runs(1.0) for name in "pqrs"}
+    values["p", "constant"], values["q", "constant"], values["s", "constant"] = runs(1.0, 0.2), runs(2.0), runs(0.5)
+    states = {"p": "yes", "q": "yes", "r": "yes", "s": "open"}  # of r no constant was run
+    assert no_better_than_a_constant(values, "pldc, paper", states) == ["p"]
+
+
 def test_a_difference_within_noise_is_open():
     small, large = runs(1.0), {k: v + 0.5 for k, v in runs(1.0).items()}
     assert difference(small, large) == "confirmed" and difference(large, small) == "not confirmed"
     assert difference(small, {k: v + np.cos(3 * k) for k, v in small.items()}) == "open"
-    assert difference({0: 1.0}, {0: 2.0}) == "open"  # one run proves nothing
+    assert difference({0: 1.0}, {0: 2.0}) == "open"  # one run proves nothing,
+    assert difference(small, {k: v if k < 3 else np.nan for k, v in large.items()}) == "open"  # nor do failed ones
 
 
 def test_figure_one_is_about_smoothness_and_error():

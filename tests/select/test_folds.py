@@ -55,6 +55,19 @@ def test_folds_of_classes_are_stratified_and_do_not_know_their_names():
     assert first == second
 
 
+def test_classes_of_equal_weight_are_ranked_whatever_its_rounding():
+    rng = np.random.default_rng(0)
+    X, label = rng.normal(size=(41, 2)), np.arange(41.0) % 3
+    weight = rng.uniform(0.5, 2.0, 41)
+    total = np.bincount(label.astype(int), weights=weight)
+    for _ in range(30):
+        noise = 1 + 4e-16 * rng.integers(-3, 4, 3)
+        rows, _ = distinct(Rows(X, label, weight / (total * noise)[label.astype(int)]), classes=True)
+        assert (
+            rows.y.tolist() == distinct(Rows(-X, label, weight / total[label.astype(int)]), classes=True)[0].y.tolist()
+        )
+
+
 def test_rows_that_stand_for_many_are_divided_among_the_folds():
     X, y = np.array([[0.0], [0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 1.0, 3.0])
     rows = Rows(X, y, np.array([20.0, 3.0, 50.0, 1.0]))

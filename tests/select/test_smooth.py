@@ -82,25 +82,32 @@ def test_it_stops_where_the_error_no_longer_falls(monkeypatch):
     errors, seen = [3.0, 2.0, 2.5, 1.0], []
 
     def fake(Z, Y, share, widths):
+        assert np.allclose(share @ Z, 0) and np.allclose(share @ Y, 0)
         seen.append(widths)
         return errors[len(seen) - 1], len(seen), np.diag([1.0, float(len(seen))])
 
     monkeypatch.setattr(smooth, "smoother", fake)
     X, y = ridge_function(20, 2)
-    turn = turn_of_smoother(X, y[:, None], np.ones(20))
+    weight = np.arange(1.0, 21.0)
+    turn = turn_of_smoother(X, y[:, None] + 1e3, weight)
     assert seen == [ALL, range(0, 3), range(1, 4)]  # those beside the last width
     first = np.sqrt(np.diag([1.0, 1.0]) + 1e-3 * np.eye(2))
     second = first @ np.diag([1.0, 2.0]) @ first
     expected = np.sqrt(np.diag(second) / np.diag(second).mean() + 1e-3)
     assert np.allclose(np.diag(turn) / turn[0, 0], expected / expected[0])
+    before, after = (np.cov(Z.T, aweights=weight).trace() for Z in (X, X @ turn))
+    assert after == pytest.approx(before)
 
 
-@pytest.mark.parametrize(("x", "shift", "y_unit"), [(1e-9, 0.0, 1e160), (1e9, 0.0, 1e-170), (1.0, 1e6, 1.0)])
-def test_it_knows_no_units(x, shift, y_unit):
+@pytest.mark.parametrize(
+    ("x", "shift", "y_unit", "y_shift"),
+    [(1e-9, 0.0, 1e160, 0.0), (1e9, 0.0, 1e-170, 0.0), (1.0, 1e6, 1.0, 0.0), (1.0, 0.0, 1.0, 1e4)],
+)
+def test_it_knows_no_units(x, shift, y_unit, y_shift):
     X, y = ridge_function(40, 3)
     Y, weight = y[:, None], np.arange(1.0, 41.0)
     turn = turn_of_smoother(X, Y, weight)
-    assert np.allclose(turn_of_smoother(x * X + shift, y_unit * Y, 7 * weight), turn, atol=1e-4)
+    assert np.allclose(turn_of_smoother(x * X + shift, y_unit * Y + y_shift, 7 * weight), turn, atol=1e-4)
     assert np.allclose(turn_of_smoother(X[:, ::-1], Y, weight)[::-1, ::-1], turn, atol=1e-6)
 
 
@@ -196,6 +203,12 @@ def test_one_direction_of_five_features_is_learned_from_fifty_rows():
         for g in ("axes", None)
     )
     assert learned < 0.25 < 0.7 < axes
+
+
+def test_turned_coordinates_are_under_the_joint_seminorm():
+    model = DCRegressor(lam=0.1).fit(*ridge_function(20, 3))
+    step = model._beside(model._recipe())[0]
+    assert step.learn == "smooth" and step.recipe.penalty.name == "joint" != model._recipe().penalty.name
 
 
 def test_slopes_of_given_sign_are_not_turned():

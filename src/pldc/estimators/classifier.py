@@ -76,7 +76,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         "directions" with the hinge, ``lam="cv"`` and up to 1000 classes × distinct rows; else "axes", which takes a
         fraction of the time.
     max_rounds : int, default=3
-        How often the geometry is learned at most.
+        How often the geometry is learned from a fit at most.
     combine : {"average", "best"}, optional
         As for :class:`DCRegressor`.
     class_weight : dict or "balanced", optional

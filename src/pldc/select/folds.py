@@ -52,7 +52,7 @@ def _rank_of_class(rows: Rows, Z: Array) -> Array:
     weight = np.bincount(label, weights=rows.weight)
     size = np.array([rows.weight[label == k] @ np.abs(Z[label == k]).mean(axis=1) for k in range(len(names))]) / weight
     rank = np.empty(len(names))
-    rank[np.lexsort((size.round(DIGITS), -weight))] = np.arange(len(names))
+    rank[np.lexsort((size.round(DIGITS), -(weight / weight.max()).round(DIGITS)))] = np.arange(len(names))
     return rank[label]
 
 
