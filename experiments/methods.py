@@ -85,7 +85,7 @@ def dc(**settings: Any) -> Method:
 def paper_program(model: Method) -> Method:
     """Return our model with λ chosen as in the paper: from ten values, the best, and of equals the smallest."""
 
-    def choose(self: Any, scores: np.ndarray) -> int:
+    def choose(self: Any, scores: np.ndarray, flat: np.ndarray) -> int:
         mean = self.share @ scores
         equal = mean >= mean.max() - ROUNDING * abs(mean.max())
         return int(np.flatnonzero(equal)[-1])  # the grid decreases

@@ -1,5 +1,7 @@
 """DCClassifier as its users see it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -159,6 +161,31 @@ def test_learned_geometry_finds_a_slanted_direction():
     T = rng.normal(size=(500, 3))
     truth = np.abs(T @ [1.0, -1.0, 0.5]) > 0.9
     assert model.score(T, truth) > max(0.8, DCClassifier(n_jobs=1, geometry="axes").fit(X, y).score(T, truth))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "cautious", "means", "chosen"),
+    [
+        (2, False, (-1.0, -0.97, -0.95), 1),  # better than the constant, and the largest of those
+        (2, False, (-1.0, -1.01, -0.95), 2),
+        (2, False, (-0.94, -0.97, -0.95), 0),  # the constant is best
+        (2, True, (-1.0, -0.97, -0.95), 0),  # what was asked for
+        (1, False, (-1.0, -0.97, -0.95), 0),  # a regression may be constant
+    ],
+)
+def test_scores_that_are_constant_must_be_the_best(outputs, cautious, means, chosen):
+    stub = SimpleNamespace(share=np.full(2, 0.5), cautious=cautious, recipe=SimpleNamespace(outputs=outputs))
+    scores = np.array(means) + np.outer([1, -1], [0.0, 0.7, 0.8])
+    assert search.Search._choose(stub, scores, np.array([True, False, False])) == chosen
+
+
+def test_a_border_that_the_folds_hardly_see_is_fitted():
+    def rows(n, seed):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n, 2))
+        return X, (X.sum(axis=1) + 0.7 * rng.standard_normal(n) > 1).astype(int)
+
+    assert DCClassifier(n_jobs=1).fit(*rows(70, 1)).score(*rows(2000, 99)) > 0.8  # 0.73 are of the first class
 
 
 def test_the_default_geometry_follows_classes_times_rows():

@@ -242,7 +242,8 @@ class Search:
             scores = np.array(
                 [[self.score(fit.prediction, test) for fit in fold] for fold, test in zip(fits, self.test, strict=True)]
             )
-            best = self._choose(scores)
+            flat = np.array([all(fit.seminorm == 0 for fit in column) for column in zip(*fits, strict=True)])
+            best = self._choose(scores, flat)
             more = [] if self.rounds and grown else self._beyond(lams, best)
             if not more:
                 break
@@ -275,11 +276,12 @@ class Search:
         )
         return [fold[best] for fold in fits]
 
-    def _choose(self, scores: Array) -> int:
+    def _choose(self, scores: Array, flat: Array) -> int:
         """Index of the best λ; of those that are not clearly worse, the largest.
 
         Clearly: by a quarter of a standard error of the difference, fold by fold. If asked to be cautious, one standard
-        error of the best score counts instead, which is far more.
+        error of the best score counts instead, which is far more. Else scores of classes that are constant, which tell
+        nothing apart, have to be the best: where they are not, the largest λ counts that is better than they are.
         """
         mean = self.share @ scores
         if not np.isfinite(mean).any():
@@ -297,7 +299,10 @@ class Search:
         else:
             usable = np.where(np.isfinite(mean), scores, scores[:, [best]])
             allowed = TIE * (scores[:, [best]] - usable).std(axis=0, ddof=1) / np.sqrt(folds)
-        return int(np.flatnonzero(mean >= mean[best] - allowed)[0])
+        chosen = int(np.flatnonzero(mean >= mean[best] - allowed)[0])
+        if self.recipe.outputs > 1 and flat[chosen] and not (flat[best] or self.cautious):
+            return int(np.flatnonzero(~flat & (mean >= mean[chosen]))[0])
+        return chosen
 
     def _beyond(self, lams: list[float], best: int) -> list[float]:
         """Return values to try beyond the end at which the best one lies; none if it lies inside.
