@@ -156,7 +156,9 @@ def test_learned_geometry_finds_a_slanted_direction():
     X = rng.normal(size=(80, 3))
     y = (np.abs(X @ [1.0, -1.0, 0.5]) > 0.9).astype(int)
     model = DCClassifier(n_jobs=1, max_rounds=2).fit(X, y)
-    assert set(model.cv_results_["param_round"]) == {0, 1, 2, 3}  # the axes, two learned from fits, one of a smoother
+    rounds, first = np.unique(model.cv_results_["param_round"], return_index=True)
+    assert rounds.tolist() == [0, 1, 2, 3]
+    assert model.cv_results_["param_learned"][first].tolist() == ["axes", "stretch", "turn", "smooth"]
     assert all(isinstance(f, PLDCSum) for f in model.functions_) == (len(model.rounds_) > 1)
     T = rng.normal(size=(500, 3))
     truth = np.abs(T @ [1.0, -1.0, 0.5]) > 0.9

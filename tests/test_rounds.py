@@ -212,7 +212,7 @@ def test_lam_of_a_later_round_keeps_its_share_of_the_objective():
     fit = rough(PLDC.affine(np.zeros(2)), rows, np.zeros(20), np.eye(2))._replace(
         slopes=np.ones((2, 20, 2)), seminorm=4.0
     )
-    found.rounds = [search.Round(0.3, None, None, None, [], [], search.AXES, recipe)]
+    found.rounds = [search.Round(0.3, None, None, None, [], [], search.AXES, "axes", recipe)]
     found.geometries = [search.Geometry(turn=np.diag([2.0, 2.0]))]  # half the slopes, half the seminorm
     lams = found._lams(search.Step(recipe, "turn"), [fit], (4, 2))
     assert np.allclose(lams, 0.6 * 2.0 ** np.arange(4, -3, -1))
@@ -227,6 +227,9 @@ def test_a_round_with_a_free_linear_term_is_tried_unless_told_otherwise():
     assert any(r.linear for r in tried.rounds_)
     assert not any(r.linear for r in penalized.rounds_) and all(r.linear for r in free.rounds_)
     assert tried.cv_results_["param_round"].max() == penalized.cv_results_["param_round"].max() + 1
+    free = tried.cv_results_["param_linear"]
+    assert set(tried.cv_results_["param_round"][free]) == {tried.cv_results_["param_round"].max()}
+    assert set(tried.cv_results_["param_learned"][free]) == {"axes"} and not penalized.cv_results_["param_linear"].any()
     error = [float(np.mean((model.predict(X) - truth) ** 2)) for model in (tried, penalized)]
     assert error[0] < error[1]
     along = DCRegressor(geometry="axes", tol=1e-3).fit(X, y)

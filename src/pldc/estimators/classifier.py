@@ -110,7 +110,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         Of the program of the first of `rounds_`.
     lam_ : float
     cv_results_ : dict of arrays
-        With ``lam="cv"``, as in scikit-learn's GridSearchCV.
+        With ``lam="cv"``, as for :class:`DCRegressor`.
     cv_score_ : float
         With ``lam="cv"``, the mean score, at the rows left out, of what is returned: the mean of `rounds_`.
     seminorm_ : float

@@ -153,8 +153,9 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
     cv_results_ : dict of arrays
         With ``lam="cv"``: scores of every `lam` and round on every fold, in the form of scikit-learn's GridSearchCV.
         Round 0 is along the axes; then come those of the learned geometry: from fits, of a smoother, and one of a free
-        linear term; what does not apply is left out. Scores are in the units of the program (mean loss of standardised
-        targets, negative) unless `scoring` is given.
+        linear term; what does not apply is left out. "param_learned" says which it is ("axes", "warp", "stretch",
+        "turn", "smooth"), "param_linear" whether it has a free linear term. Scores are in the units of the program
+        (mean loss of standardised targets, negative) unless `scoring` is given.
     cv_score_ : float
         With ``lam="cv"``, the mean score, at the rows left out, of what is returned: the mean of `rounds_`.
     seminorm_ : float

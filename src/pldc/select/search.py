@@ -76,6 +76,8 @@ class Round:
         The fit of each fold at `lam`.
     geometry : Geometry
         Coordinates of the round, learned from all rows.
+    learned : str
+        What they were learned as (:class:`Step`).
     recipe : Recipe
     """
 
@@ -86,6 +88,7 @@ class Round:
     predictions: list[Array]
     functions: list[list[PLDC | WarpedPLDC]]
     geometry: Geometry
+    learned: str
     recipe: Recipe
 
 
@@ -161,7 +164,7 @@ class Search:
         mass = np.array([test.weight.sum() for test in self.test])
         self.share = mass / mass.sum()
         self.geometries: list[Geometry] = [AXES] * len(splits)
-        self.geometry = AXES
+        self.geometry, self.learned = AXES, "axes"
         self.rounds: list[Round] = []
 
     def run(self, scale: float, steps: Sequence[Step] = (), beside: Sequence[Step] = ()) -> list[Round]:
@@ -209,13 +212,15 @@ class Search:
     def results(self) -> dict[str, Any]:
         """Return the scores in the form of scikit-learn's GridSearchCV."""
         lams = np.concatenate([r.lams for r in self.rounds])
-        number = np.concatenate([np.full(len(r.lams), k) for k, r in enumerate(self.rounds)])
+        number = np.repeat(np.arange(len(self.rounds)), [len(r.lams) for r in self.rounds])
         scores, seconds = (np.hstack([getattr(r, name) for r in self.rounds]) for name in ("scores", "seconds"))
         mean = self.share @ scores
         out: dict[str, Any] = {
             "params": [{"lam": float(lam), "round": int(k)} for lam, k in zip(lams, number, strict=True)],
             "param_lam": lams,
             "param_round": number,
+            "param_learned": np.array([r.learned for r in self.rounds])[number],
+            "param_linear": np.array([r.recipe.linear for r in self.rounds])[number],
             "mean_fit_time": seconds.mean(axis=0),
             "std_fit_time": seconds.std(axis=0),
         }
@@ -263,6 +268,7 @@ class Search:
                 predictions=[fold[best].prediction for fold in fits],
                 functions=[fold[best].functions for fold in fits],
                 geometry=self.geometry,
+                learned=self.learned,
                 recipe=recipe,
             )
         )
@@ -300,7 +306,7 @@ class Search:
             usable = np.where(np.isfinite(mean), scores, scores[:, [best]])
             allowed = TIE * (scores[:, [best]] - usable).std(axis=0, ddof=1) / np.sqrt(folds)
         chosen = int(np.flatnonzero(mean >= mean[best] - allowed)[0])
-        if self.recipe.outputs > 1 and flat[chosen] and not (flat[best] or self.cautious):
+        if flat[chosen] and not (flat[best] or self.cautious) and self.recipe.outputs > 1:
             return int(np.flatnonzero(~flat & (mean >= mean[chosen]))[0])
         return chosen
 
@@ -371,6 +377,7 @@ class Search:
         if learned is None:
             return False
         *self.geometries, self.geometry = learned
+        self.learned = step.learn
         return True
 
     def _smooth(self, recipe: Recipe) -> list[Geometry] | None:
