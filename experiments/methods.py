@@ -67,8 +67,8 @@ HIST = {
     "min_samples_leaf": [2, 5, 20],
     "max_iter": [100, 300],
 }
-ROUNDING = 1e-12  # of a mean over folds: shares of right classes that are equal may differ by so much
 MLP = {"alpha": [1e-3, 1e-2, 0.1, 1.0, 10.0], "hidden_layer_sizes": [(10,), (50,), (50, 50)]}
+ROUNDING = 1e-12  # of a mean over folds: shares of right classes that are equal may differ by so much
 
 
 def dc(**settings: Any) -> Method:

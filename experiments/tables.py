@@ -66,6 +66,11 @@ def judged(claim: bool, state: str) -> str:
     return CONFIRMED if (state == "yes") == claim else NOT
 
 
+def no_better(ours: dict[int, float], constant: dict[int, float] | None) -> bool:
+    """Return whether a constant ran and is not beaten."""
+    return bool(constant) and verdict(ours, {"constant": constant or {}}) != "yes"
+
+
 def contest(
     ours: dict[int, float],
     rivals: dict[str, dict[int, float]],
@@ -81,12 +86,8 @@ def contest(
     if not state:
         return "", ""
     beyond = state != "open" and verdict(ours, rivals, family, overlap) == state
-    marks = (" †" if beyond else "") + (
-        " (no better than a constant)"
-        if state == "yes" and constant and verdict(ours, {"constant": constant}) != "yes"
-        else ""
-    )
-    return state, f"{state}{marks} / {smallest(rivals)}"
+    mark = " (no better than a constant)" if state == "yes" and no_better(ours, constant) else ""
+    return state, f"{state}{' †' * beyond}{mark} / {smallest(rivals)}"
 
 
 def beside_reference(reference: float, found: dict[int, float]) -> str:

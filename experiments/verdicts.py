@@ -30,7 +30,7 @@ from experiments.statistics import (
     unique,
     verdict,
 )
-from experiments.tables import CLAIMS, PAPER, RIVALS_CODED, RIVALS_FAIR
+from experiments.tables import CLAIMS, PAPER, RIVALS_CODED, RIVALS_FAIR, no_better
 from pldc.select.bound import discrepancy_rate
 
 HEAD = ["what the paper says", "what was measured", "verdict"]
@@ -74,8 +74,8 @@ def counted(states: dict[str, str], flat: Sequence[str] = ()) -> str:
 
 def no_better_than_a_constant(values: Values, ours: str, states: dict[str, str]) -> list[str]:
     """Return where "yes", better than all rivals, is not better than a constant, if that ran."""
-    constants = {name: values.get((name, "constant")) for name, state in states.items() if state == "yes"}
-    return [n for n, found in constants.items() if found and verdict(values[n, ours], {"constant": found}) != "yes"]
+    won = [name for name, state in states.items() if state == "yes"]
+    return [name for name in won if no_better(values[name, ours], values.get((name, "constant")))]
 
 
 def all_or_not(states: dict[str, str]) -> str:
