@@ -287,7 +287,7 @@ class Search:
 
         Clearly: by a quarter of a standard error of the difference, fold by fold. If asked to be cautious, one standard
         error of the best score counts instead, which is far more. Else scores of classes that are constant, which tell
-        nothing apart, have to be the best: where they are not, the largest λ counts that is better than they are.
+        nothing apart, have to be the best: where they are not, the largest λ counts that is no worse than they are.
         """
         mean = self.share @ scores
         if not np.isfinite(mean).any():
