@@ -25,10 +25,11 @@ from experiments.defaults import SETS
 from experiments.methods import REGRESSORS
 from pldc.problem import make_loss, make_penalty
 from pldc.problem.recipe import Recipe, Rows
+from pldc.select.coordinates import Step
 from pldc.select.folds import distinct, interleaved
 from pldc.select.rounds import solve_round
 from pldc.select.rules import scale_of_lam
-from pldc.select.search import Search, Step
+from pldc.select.search import Search
 from pldc.solve import AdmmSolver
 
 RESULTS = Path(__file__).parent / "results" / "variants.csv"

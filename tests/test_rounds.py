@@ -11,9 +11,10 @@ from pldc import PLDC, DCRegressor, PLDCSum
 from pldc.function import WarpedPLDC
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Rows
-from pldc.problem.units import Units
+from pldc.problem.units import AXES, Geometry, Units
 from pldc.select import rough as rough_fits
 from pldc.select import search
+from pldc.select.coordinates import Coordinates, Step, learned_turn
 from pldc.select.search import Search
 from tests.problems import rough, slanted
 
@@ -174,14 +175,14 @@ def test_every_fold_has_its_own_coordinates_and_range(monkeypatch):
 
     monkeypatch.setattr(search, "fit_path", fake)
     splits = [(np.arange(8), np.arange(8, 20)), (np.arange(8, 20), np.arange(8))]
-    Search(recipe, rows, splits, lambda prediction, test: 0.0, jobs=1).run(1.0, [search.Step(recipe, "turn")])
+    Search(recipe, rows, splits, lambda prediction, test: 0.0, jobs=1).run(1.0, [Step(recipe, "turn")])
     last = seen[-2:]  # the folds of the second round
     for (train, _), (count, geometry, limits) in zip(splits, last, strict=True):
         mine = rows.take(train)
         outer = np.diag([1.0, 1.0 + mine.y.sum() ** 2])
         assert count == len(train) and limits == (mine.y.min(), mine.y.max())
         Z = recipe.units(mine).scale_X(mine.X)
-        assert np.allclose(geometry.turn, search.learned_turn(recipe, Z, mine.weight, outer))
+        assert np.allclose(geometry.turn, learned_turn(recipe, Z, mine.weight, outer))
     assert not np.allclose(last[0][1].turn, last[1][1].turn)
 
 
@@ -193,15 +194,17 @@ def test_every_fold_has_its_own_warp():
     found = Search(recipe, rows, splits, lambda prediction, test: 0.0, jobs=1)
     zero = PLDC.affine(np.zeros(2))
     fits = [rough(zero, train, np.zeros(12), np.diag([4.0, 1.0])) for train in found.train]
-    assert found._learn(search.Step(recipe, "warp"), fits)
-    for train, geometry in zip(found.train, found.geometries, strict=True):
+    assert found._move(Step(recipe, "warp"), fits)
+    for train, geometry in zip(found.train, found.coordinates.folds, strict=True):
         first, second = geometry.warp.stretches
         assert np.allclose(first / second[0], np.sqrt((1.6 + 0.01) / (0.4 + 0.01)))  # √ of 4 and 1 over their mean
         Z = Units.of(*train).scale_X(train.X)
         assert all(np.isin(np.round(k, 9), np.round(z, 9)).all() for k, z in zip(geometry.warp.knots, Z.T, strict=True))
     whole = Units.of(*rows).scale_X(X)
-    assert len(found.geometry.warp.knots[1]) == len(np.unique(X[:, 1]))  # one knot a level, whatever rounding did
-    assert np.allclose(found.geometry.warp.knots[1], np.unique(whole[:, 1]))
+    assert len(found.coordinates.whole.warp.knots[1]) == len(
+        np.unique(X[:, 1])
+    )  # one knot a level, whatever rounding did
+    assert np.allclose(found.coordinates.whole.warp.knots[1], np.unique(whole[:, 1]))
 
 
 def test_lam_of_a_later_round_keeps_its_share_of_the_objective():
@@ -212,9 +215,11 @@ def test_lam_of_a_later_round_keeps_its_share_of_the_objective():
     fit = rough(PLDC.affine(np.zeros(2)), rows, np.zeros(20), np.eye(2))._replace(
         slopes=np.ones((2, 20, 2)), seminorm=4.0
     )
-    found.rounds = [search.Round(0.3, None, None, None, [], [], search.AXES, "axes", recipe)]
-    found.geometries = [search.Geometry(turn=np.diag([2.0, 2.0]))]  # half the slopes, half the seminorm
-    lams = found._lams(search.Step(recipe, "turn"), [fit], (4, 2))
+    found.rounds = [search.Round(0.3, None, None, None, [], [], AXES, "axes", recipe)]
+    found.coordinates = Coordinates(
+        [Geometry(turn=np.diag([2.0, 2.0]))], AXES, "turn"
+    )  # half the slopes, half the seminorm
+    lams = found._lams(Step(recipe, "turn"), [fit], (4, 2))
     assert np.allclose(lams, 0.6 * 2.0 ** np.arange(4, -3, -1))
 
 

@@ -9,7 +9,8 @@ from pldc import DCClassifier, DCRegressor
 from pldc.problem.recipe import Rows
 from pldc.problem.units import AXES
 from pldc.select import smooth
-from pldc.select.search import Search, Step, geometric_grid
+from pldc.select.coordinates import Step
+from pldc.select.search import Search, geometric_grid
 from pldc.select.smooth import smooth_turn, smoother, turn_of_smoother
 
 RECIPE = DCRegressor(lam=0.1).fit(np.eye(3), np.arange(3.0))._recipe()  # for fits, of three features
@@ -177,7 +178,7 @@ def test_every_fold_learns_from_its_own_rows_and_the_free_round_from_none(monkey
     search = Search(RECIPE, rows, halves, lambda prediction, test: -test.y.var(), jobs=1)
     tried, begin = [], search._round
     monkeypatch.setattr(
-        search, "_round", lambda recipe, lams: tried.append((search.geometries, lams)) or begin(recipe, lams)
+        search, "_round", lambda recipe, lams: tried.append((search.coordinates.folds, lams)) or begin(recipe, lams)
     )
     _, directions, free = search.run(0.5, (), [Step(RECIPE, "smooth"), Step(RECIPE, "axes")])
     for geometry, (train, _) in zip(tried[1][0], halves, strict=True):
@@ -192,7 +193,7 @@ def test_a_fold_without_directions_leaves_the_round_out():
     y[:20] = 1.0
     halves = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
     search = Search(RECIPE, rows_of(X, y), halves, lambda prediction, test: 0.0, jobs=1)
-    assert not search._learn(Step(RECIPE, "smooth"), [])
+    assert not search._move(Step(RECIPE, "smooth"), [])
 
 
 def test_one_direction_of_five_features_is_learned_from_fifty_rows():

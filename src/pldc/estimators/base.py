@@ -24,10 +24,11 @@ from pldc.problem import Problem, make_penalty
 from pldc.problem.class_losses import softmax
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import weighted_mean
+from pldc.select.coordinates import Step
 from pldc.select.folds import distinct, divided, interleaved, subsample
 from pldc.select.rounds import FittedRound, Plan, solve_rounds
 from pldc.select.rules import rate, scale_of_lam
-from pldc.select.search import MOST_KEPT, Search, Split, Step, learn_geometry
+from pldc.select.search import MOST_KEPT, Search, Split, learn_geometry
 from pldc.solve import Solver
 from pldc.solve.choose import make_solver
 from pldc.solve.progress import shown

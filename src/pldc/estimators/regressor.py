@@ -25,11 +25,12 @@ from pldc.problem import make_loss, make_penalty
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.bound import Bound, bound_of_fit
+from pldc.select.coordinates import Step
 from pldc.select.intervals import CrossFit
 from pldc.select.path import Path, accurate_path
 from pldc.select.rounds import FittedRound
 from pldc.select.rules import discrepancy_of, theory_lam
-from pldc.select.search import Search, Step
+from pldc.select.search import Search
 from pldc.solve.progress import shown
 from pldc.solve.run import Monitor
 

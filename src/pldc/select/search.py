@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -28,10 +28,9 @@ from pldc.problem.penalties import EachOutput
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import AXES, Geometry
-from pldc.select.geometry import turn_to, warp_to
+from pldc.select.coordinates import Coordinates, Sample, Step, learned_turn
 from pldc.select.intervals import CrossFit
 from pldc.select.rough import Fit, fit_path
-from pldc.select.smooth import smooth_turn
 
 RATIO = 2.0
 HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of λ
@@ -45,17 +44,6 @@ MOST_KEPT = 3  # rounds that are averaged
 logger = logging.getLogger("pldc")
 Score = Callable[[Array, Rows], float]
 Split = tuple[IntArray, IntArray]
-
-
-class Step(NamedTuple):
-    """A round after the first: its recipe, and what is learned for its coordinates.
-
-    "warp": every feature stretched, more here than there; "stretch": every feature by one number; "turn": directions.
-    The last two come after a warp, if there was one. "smooth": directions of a kernel smoother; "axes": none.
-    """
-
-    recipe: Recipe
-    learn: Literal["warp", "stretch", "turn", "smooth", "axes"]
 
 
 @dataclass(frozen=True)
@@ -100,13 +88,6 @@ def geometric_grid(scale: float) -> list[float]:
 def around(lam: float, reach: tuple[int, int]) -> list[float]:
     """Return λ times powers of the ratio, decreasing: so many above, so many below."""
     return [lam * RATIO**e for e in range(reach[0], -reach[1] - 1, -1)]
-
-
-def learned_turn(recipe: Recipe, Z: Array, weight: Array, outer: Array, stretched: bool = False) -> Array | None:
-    """Return the turn that the gradients of a fit ask for; where slopes have signs, features are stretched."""
-    if Z.shape[1] == 1:  # one feature has one direction
-        return None
-    return turn_to(outer, Z, weight, diagonal=stretched or bool(np.any(recipe.monotone)))
 
 
 def learn_geometry(recipe: Recipe, rows: Rows, lam: float, rounds: int) -> Geometry:
@@ -163,8 +144,7 @@ class Search:
         self.test = [rows.take(test) for _, test in splits]
         mass = np.array([test.weight.sum() for test in self.test])
         self.share = mass / mass.sum()
-        self.geometries: list[Geometry] = [AXES] * len(splits)
-        self.geometry, self.learned = AXES, "axes"
+        self.coordinates = Coordinates.axes(len(splits))
         self.rounds: list[Round] = []
 
     def run(self, scale: float, steps: Sequence[Step] = (), beside: Sequence[Step] = ()) -> list[Round]:
@@ -181,12 +161,12 @@ class Search:
                 scores = [-np.inf]
             elif not scores[-1] > scores[-2]:
                 continue
-            if not self._learn(step, fits):
+            if not self._move(step, fits):
                 break
             fits = self._round(step.recipe, self._lams(step, fits, NEAR if step is before else REACH))
             scores.append(self.mean_score([len(self.rounds) - 1]))
         for step in beside:
-            if self._learn(step, fits):
+            if self._move(step, fits):
                 alike = step.learn == "axes"  # the first round's coordinates
                 self._round(step.recipe, around(self.rounds[0].lam, REACH) if alike else geometric_grid(scale))
         return self.rounds
@@ -267,8 +247,8 @@ class Search:
                 seconds=np.array([[fit.seconds for fit in fold] for fold in fits]),
                 predictions=[fold[best].prediction for fold in fits],
                 functions=[fold[best].functions for fold in fits],
-                geometry=self.geometry,
-                learned=self.learned,
+                geometry=self.coordinates.whole,
+                learned=self.coordinates.learned,
                 recipe=recipe,
             )
         )
@@ -332,7 +312,7 @@ class Search:
         began = told = time.perf_counter()
         out: list[list[Fit]] = []
         begin: Sequence[Solution | None] = starts or [None] * len(self.train)
-        folds = zip(self.train, self.test, self.geometries, begin, strict=True)
+        folds = zip(self.train, self.test, self.coordinates.folds, begin, strict=True)
         tasks = (
             delayed(fit_path)(recipe, train, test.X, geometry, lams, self._limits(train), start, self.patient)
             for train, test, geometry, start in folds
@@ -350,6 +330,12 @@ class Search:
     def _limits(self, rows: Rows) -> tuple[float, float]:
         return (float(rows.y.min()), float(rows.y.max())) if self.clip else (-np.inf, np.inf)
 
+    def _move(self, step: Step, fits: list[Fit]) -> bool:
+        """Learn the coordinates of the next round; False: there is nothing to learn."""
+        found = self.coordinates.learn(step, Sample(self.rows, self.train, self.share), fits, self.jobs)
+        self.coordinates = found or self.coordinates
+        return found is not None
+
     def _lams(self, step: Step, fits: list[Fit], reach: tuple[int, int]) -> list[float]:
         """Return the grid of the next round, around the λ of the last one.
 
@@ -360,67 +346,11 @@ class Search:
         penalty = step.recipe.penalty if m == 1 else EachOutput(step.recipe.penalty, m)
         there = [
             penalty.value(geometry.slopes_in(fit.points, fit.slopes))
-            for fit, geometry in zip(fits, self.geometries, strict=True)
+            for fit, geometry in zip(fits, self.coordinates.folds, strict=True)
         ]
         here = [fit.seminorm for fit in fits]
         ratio = sum(here) / sum(there) if sum(there) > 0 else 1.0
         return around(ratio * self.rounds[-1].lam, reach)
-
-    def _learn(self, step: Step, fits: list[Fit]) -> bool:
-        """Learn the coordinates of the next round, of every fold and of all rows; False: there is nothing to learn."""
-        if step.learn == "axes":
-            learned: list[Geometry] | None = [AXES] * (len(self.splits) + 1)
-        elif step.learn == "smooth":
-            learned = self._smooth(step.recipe)
-        else:
-            learned = self._warps(fits) if step.learn == "warp" else self._turns(step, fits)
-        if learned is None:
-            return False
-        *self.geometries, self.geometry = learned
-        self.learned = step.learn
-        return True
-
-    def _smooth(self, recipe: Recipe) -> list[Geometry] | None:
-        """Learn the directions of a smoother of every fold's rows, and of all rows."""
-        found = Parallel(n_jobs=self.jobs)(delayed(smooth_turn)(recipe, rows) for rows in [*self.train, self.rows])
-        turns = [turn for turn in found if turn is not None]
-        return [Geometry(turn=turn) for turn in turns] if len(turns) == len(found) else None
-
-    def _warps(self, fits: list[Fit]) -> list[Geometry] | None:
-        """Learn a warp from the slopes of every fold, and one of all rows from those of all folds."""
-        unit = self.recipe.units(self.rows)
-        pooled = []
-        for share, fit, train in zip(self.share, fits, self.train, strict=True):
-            its = self.recipe.units(train)
-            X = its.center + its.scale * fit.points
-            pooled.append((unit.scale_X(X), fit.squares * (unit.scale / its.scale) ** 2, share * fit.weight))
-        everything = tuple(np.concatenate(parts) for parts in zip(*pooled, strict=True))
-        warps = [warp_to(*what) for what in [*((f.points, f.squares, f.weight) for f in fits), everything]]
-        found = [Geometry(warp=warp) for warp in warps if warp is not None]
-        return found if len(found) == len(warps) else None
-
-    def _turns(self, step: Step, fits: list[Fit]) -> list[Geometry] | None:
-        """Learn directions, after the warp if there is one; those of all rows from the folds' gradients together."""
-        unit = self.recipe.units(self.rows)
-        scales = [unit.scale / self.recipe.units(train).scale for train in self.train]
-        if self.geometry.warp is not None:
-            scales = [np.ones(len(unit.scale))] * len(scales)  # warped features have no other unit than their variance
-        whole = sum(
-            share * fit.outer * np.outer(scale, scale)
-            for share, fit, scale in zip(self.share, fits, scales, strict=True)
-        )
-        folds = zip(self.geometries, fits, strict=True)
-        sources = [
-            *((geometry.warp, fit.points, fit.weight, fit.outer) for geometry, fit in folds),
-            (self.geometry.warp, unit.scale_X(self.rows.X), self.rows.weight, np.asarray(whole)),
-        ]
-        out = []
-        for warp, Z, weight, outer in sources:
-            turn = learned_turn(step.recipe, Geometry(warp)(Z), weight, outer, step.learn == "stretch")
-            if turn is None:
-                return None
-            out.append(Geometry(warp, turn))
-        return out
 
 
 def shrunk(solution: Solution | None, factor: float) -> Solution:
