@@ -10,6 +10,8 @@ from tests.problems import DELTA, LEVEL, build, garbage, random_settings, synthe
 
 from pldc.problem import certify
 from pldc.problem.certificate import along_tree, bracket, directly, dual_value, lower_bound, split
+from pldc.problem.class_losses import Hinge
+from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import best_of, repair
 from pldc.solve import ExactSolver
 
@@ -36,6 +38,21 @@ def test_repair_makes_any_iterate_feasible(size):
         point = repair(problem, garbage(problem, rng, size))
         scale = max(1.0, np.abs(point.values).max(), np.abs(point.slopes).max())
         assert worst_violation(problem, point) <= 1e-9 * scale
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_constant_in_both_parts_forgives_no_violation(outputs):
+    """Beside 2⁵² a violation of one is rounding; f is the same without it."""
+    problem = build(*synthetic(12, 2), loss="absolute")
+    if outputs == 3:
+        settings = {"loss": Hinge(), "penalty": problem.penalty, "lam": 0.05, "outputs": 3}
+        problem = Problem.from_data(problem.X, np.arange(12.0) % 3, **settings)
+    values = np.round(8 * np.random.default_rng(0).standard_normal((2 * outputs, 12)))
+    linear = np.zeros(2) if outputs == 1 else np.zeros((3, 2))
+    rough = Solution(values, np.zeros((2 * outputs, 12, 2)), linear)
+    plain, moved = (certify(problem, dataclasses.replace(rough, values=values + c)) for c in (0.0, 2.0**52))
+    assert worst_violation(problem, moved.solution) <= 1e-9
+    assert moved.upper == pytest.approx(plain.upper, rel=1e-9)
 
 
 def test_repair_leaves_a_feasible_optimum_alone():

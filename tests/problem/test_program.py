@@ -127,7 +127,7 @@ def test_tree_of_near_neighbours_spans_all_points_even_in_far_clusters():
 
 
 def test_the_spread_that_a_robust_loss_sees_is_that_of_most_targets():
-    y = np.array([0.0, 1.0, 2.0, 3.0, 1000.0])
+    y = np.array([0.0, 1.0, 2.0, 3.0, 100.0])
     X = np.arange(5.0)[:, None]
 
     def spread(loss, y=y, X=X, weight=None):
@@ -140,3 +140,6 @@ def test_the_spread_that_a_robust_loss_sees_is_that_of_most_targets():
     assert spread("absolute", weight=weights) == pytest.approx(spread("absolute", y[twice], X[twice]))
     assert spread("absolute", np.array([0.0, 0.0, 0.0, 0.0, 5.0])) == pytest.approx(2.0)  # most at one value
     assert spread("absolute", np.array([0.0, 1.0, 2.0, 3.0, 9.0])) == pytest.approx(np.sqrt(10.0))  # no gross outlier
+    assert spread("absolute", np.array([1.1, 1.1, 1.1, 1.1 + 2e-16, 5.0])) == pytest.approx(np.std([0, 0, 0, 0, 3.9]))
+    assert spread("absolute", np.array([0.0, 1e-9, 2e-9, 3e-9, 10.0])) == pytest.approx(0.01 * 4.0)  # no less than this
+    assert spread("absolute", np.full(5, 3.0)) == 0.0

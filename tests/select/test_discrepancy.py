@@ -46,6 +46,15 @@ def test_engines_bracket_the_linear_program(method, tol, penalty):
     assert found.lower == pytest.approx(truth.value, rel=tol)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_every_split_is_found(seed):
+    """The best constant of the labels is any between them: an engine must not be lost there."""
+    X = np.random.default_rng(seed).normal(size=(24, 2))
+    truth = discrepancy(X, n_splits=4, method="lp")
+    found = discrepancy(X, n_splits=4, method="exact")
+    assert np.allclose(found.halves, truth.halves, rtol=0.011)
+
+
 def test_never_above_twice_the_wasserstein_distance_but_above_it_for_two_points():
     for seed in range(10):
         X, sign = sample(seed)

@@ -63,6 +63,31 @@ def test_large_lam_with_a_free_linear_term_is_linear_regression(penalty):
     np.testing.assert_allclose(f(X), fitted, atol=1e-6)
 
 
+TARGETS = {
+    "two halves": lambda x: np.where(x > np.median(x), 1.0, -1.0),
+    "mostly zero": lambda x: np.maximum(x - 0.5, 0.0),
+    "mostly zero, outliers": lambda x: np.maximum(x - 0.5, 0.0) + 1e4 * (np.arange(len(x)) < 2),
+    "mostly one value": lambda x: np.where(x > 0.6, 0.1, 0.7),
+    "over many decades": lambda x: np.exp(40.0 * (x - 1.0)),
+}
+
+
+@pytest.mark.parametrize("targets", TARGETS)
+@pytest.mark.parametrize("loss", ["absolute", "huber", "quantile"])
+def test_robust_losses_of_targets_that_are_mostly_alike(loss, targets):
+    """The typical size of y, where an engine begins, must not collapse to that of its rounding."""
+    X = np.random.default_rng(1).uniform(-1, 1, (24, 2))
+    y = TARGETS[targets](X[:, 0])
+    y = y / np.std(y)
+    for order in (np.arange(24), np.arange(24)[::-1]):
+        for sign in (1.0, -1.0):
+            settings = {"loss": loss, "penalty": "joint", "lam": 0.02}
+            solution, certificate = solve(build(X[order], sign * y[order], **settings), tol=1e-4)
+            best = optimum(X[order], sign * y[order], delta=DELTA, level=LEVEL, **settings)
+            assert solution.status == "optimal"
+            assert certificate.upper == pytest.approx(best, rel=1e-4)
+
+
 def test_two_points_by_hand():
     # x = ±1, y = ±1, fit ±s. The bound holds at each point alone, so the rise 2s ≤ 2 (a_right − b_left) may use a = L
     # at the right point and b = −L at the left one: L = s / 2. min (s − 1)² + λ s / 2 gives s = 1 − λ / 4.

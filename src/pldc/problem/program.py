@@ -34,6 +34,8 @@ NEIGHBOURS = 8  # joined to each point in that tree's graph, itself included
 MANY = 1500  # points from which the spanning tree is one of near neighbours
 LARGEST = 1e152  # squares must not overflow
 GROSS = 4  # times that outliers inflate the deviation of y before they are set apart
+LEAST = 1e-2  # share of that deviation below which no size of y is typical: the engines would not arrive
+ROUNDING = 8 * np.finfo(np.float64).eps
 NORMAL = 1.4826  # standard deviations of a normal variable in its median distance from the middle
 SHAPES: dict[str, tuple[float, ...]] = {"dc": (1.0, -1.0), "convex": (1.0,), "concave": (-1.0,)}
 
@@ -212,8 +214,8 @@ class Problem:
     def spread(self) -> float:
         """A typical size of f: the standard deviation of y, one for scores of classes.
 
-        Gross outliers inflate it, and a robust loss hardly sees them: then it is the median distance of y from the best
-        constant that counts.
+        Gross outliers inflate it, and a robust loss hardly sees them: then it is the median distance from the best
+        constant that counts, of those y that differ from it.
         """
         if not isinstance(self.loss, Loss):
             return 1.0
@@ -221,10 +223,11 @@ class Problem:
         if np.isinf(self.loss.up):
             return deviation
         distance = np.abs(self.y - self.null_fit)
-        order = np.argsort(distance)
-        below = np.cumsum(self.weight[order])
-        median = float(distance[order][np.searchsorted(below, 0.5 * below[-1])])
-        return NORMAL * median if 0 < GROSS * NORMAL * median < deviation else deviation
+        differ = distance > ROUNDING * np.abs(self.y).max()
+        if not differ.any():
+            return deviation
+        typical = max(NORMAL * weighted_median(distance[differ], self.weight[differ]), LEAST * deviation)
+        return typical if GROSS * typical < deviation else deviation
 
     @cached_property
     def centred(self) -> Array:
@@ -326,3 +329,10 @@ def neighbour_tree(X: Array) -> tuple[IntArray, IntArray]:
     order, parent = breadth_first_order(tree, 0, directed=False)
     parent[0] = 0
     return order.astype(np.intp), parent.astype(np.intp)
+
+
+def weighted_median(values: Array, weight: Array) -> float:
+    """Return the smallest value that half of the weight does not exceed."""
+    order = np.argsort(values)
+    below = np.cumsum(weight[order])
+    return float(values[order][np.searchsorted(below, 0.5 * below[-1])])

@@ -27,7 +27,7 @@ FACTORS = (1.0, 0.99, 1.01, 0.95, 1.05, 0.9, 1.1, 0.5, 0.2)  # of scores
 @np.errstate(over="ignore", invalid="ignore")  # an absurdly large iterate overflows; its candidates are not chosen
 def repair(problem: Problem, solution: Solution) -> Solution:
     """Return a feasible point near `solution`."""
-    values = sane(solution.values)
+    values, constant = without_constants(problem, sane(solution.values))
     slopes = keep_sign(sane(solution.slopes), problem.slope_sign)
     linear = sane(solution.linear) * problem.linear
     linear = keep_sign(linear, problem.monotone)
@@ -39,7 +39,7 @@ def repair(problem: Problem, solution: Solution) -> Solution:
     flat = replace(solution, values=np.zeros_like(F), slopes=np.zeros_like(slopes))
     candidates = [replace(flat, linear=linear), replace(flat, linear=np.zeros_like(linear))]
     if not any(len(rows) for rows in moved):
-        candidates.append(replace(solution, values=F, slopes=slopes, linear=linear))
+        candidates.append(replace(solution, values=F + constant, slopes=slopes, linear=linear))
         return best_of(problem, candidates)
     bent, steep = replace(solution, values=F.copy(), slopes=slopes.copy(), linear=linear), slopes.copy()
     for p, rows in enumerate(moved):
@@ -47,8 +47,20 @@ def repair(problem: Problem, solution: Solution) -> Solution:
         bent.slopes[p, rows] = steep[p, rows] = own
         steep[p, rows[bad]] = slopes[p, active[p, rows[bad]]]
         bend(problem, p, bent, curvature)
-    candidates += [bent, replace(bent, values=F, slopes=steep)]
+    candidates += [replace(bent, values=v + constant, slopes=g) for v, g in ((bent.values, bent.slopes), (F, steep))]
     return best_of(problem, candidates)
+
+
+def without_constants(problem: Problem, values: Array) -> tuple[Array, Array]:
+    """Return the values of the parts around zero, and what the first part of each output needs for f to be the same.
+
+    A constant in both parts cancels in f, however large; but rounding counts in units of the largest value, and would
+    forgive any violation beside it.
+    """
+    middle = 0.5 * (values.min(axis=1, keepdims=True) + values.max(axis=1, keepdims=True))
+    constant = np.zeros_like(middle)
+    constant[:: len(problem.signs) // problem.outputs, 0] = problem.signs[0] * problem.by_output(middle).ravel()
+    return values - middle, constant
 
 
 def best_of(problem: Problem, candidates: list[Solution]) -> Solution:
