@@ -338,3 +338,16 @@ def test_gross_outliers_do_not_hide_the_rest_from_a_robust_loss(settings):
     y[-5:] = 1000.0
     model = DCRegressor(geometry="axes", cv=3, n_jobs=1, **settings).fit(X, y)
     assert model.score(new, np.abs(new[:, 0]) - np.abs(new[:, 1])) > 0.9
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@pytest.mark.parametrize(("unit", "y_unit"), [(1e100, 1.0), (1e-100, 1.0), (1e-9, 1e9), (1.0, 1e120), (1.0, 1e-120)])
+def test_without_standardising_any_units_give_the_same_fit(unit, y_unit, loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.abs(X[:, 0]) + 0.1 * rng.normal(size=30)
+    settings = {"standardize": False, "geometry": "axes", "cv": 3, "n_jobs": 1, "loss": loss}
+    plain, other = DCRegressor(**settings).fit(X, y), DCRegressor(**settings).fit(unit * X, y_unit * y)
+    assert plain.score(X, y) > 0.8
+    assert np.allclose(other.predict(unit * X) / y_unit, plain.predict(X), atol=1e-3)
+    assert np.isfinite(other.cv_results_["std_test_score"]).all()

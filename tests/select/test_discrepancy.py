@@ -71,6 +71,14 @@ def test_scales_with_the_rows_and_ignores_shifts():
     assert b.value == pytest.approx(3.0 * a.value, rel=1e-3)
 
 
+@pytest.mark.parametrize("method", ["lp", "exact", "admm"])
+@pytest.mark.parametrize("unit", [1e-200, 1e-9, 1e20, 1e150])
+def test_any_unit(unit, method):
+    X = np.random.default_rng(2).normal(size=(16, 2))
+    a, b = (discrepancy(Z, n_splits=2, method=method).value for Z in (X, unit * X))
+    assert b == pytest.approx(unit * a, rel=1e-9)
+
+
 def test_odd_rows_subsample_and_equal_rows():
     rng = np.random.default_rng(3)
     found = discrepancy(rng.normal(size=(31, 2)), n_splits=1, max_rows=15)

@@ -180,7 +180,14 @@ def quotient(problem: Problem, solution: Solution) -> float:
 
 
 def linear_program(X: Array, sign: Array, penalty: str) -> float:
-    """Solve for D̂ with all pairs of rows at once: (φ₁, φ₂, a⁺, a⁻, b⁺, b⁻, L) by HiGHS."""
+    """Solve for D̂ with all pairs of rows at once: (φ₁, φ₂, a⁺, a⁻, b⁺, b⁻, L) by HiGHS.
+
+    Its tolerances are absolute; D̂ is not, and is found for rows of size one.
+    """
+    size = float(np.ptp(X, axis=0).max())
+    if not size > 0:
+        return 0.0
+    X = X / size
     n, d = X.shape
     q = 1 if penalty == "joint" else d
     j, i = (index.ravel() for index in np.nonzero(~np.eye(n, dtype=bool)))
@@ -211,4 +218,4 @@ def linear_program(X: Array, sign: Array, penalty: str) -> float:
     )
     if result.status != 0:
         raise RuntimeError(f"The linear program was not solved: {result.message}")
-    return float(-result.fun)
+    return size * float(-result.fun)

@@ -206,7 +206,8 @@ class Search:
         }
         out |= {f"split{k}_test_score": row for k, row in enumerate(scores)}
         out["mean_test_score"] = mean
-        out["std_test_score"] = np.sqrt(self.share @ (scores - mean) ** 2)
+        unit = size_of(scores)
+        out["std_test_score"] = unit * np.sqrt(self.share @ ((scores - mean) / unit) ** 2)
         out["rank_test_score"] = np.array([1 + int((mean > value).sum()) for value in mean])
         return out
 
@@ -275,7 +276,8 @@ class Search:
                 "No score of the cross-validation is a number: the scorer may need more rows in a fold than there are "
                 "(R² needs two), or y may be too large to square."
             )
-        mean = np.where(np.isfinite(mean), mean, -np.inf)
+        unit = size_of(scores)
+        scores, mean = scores / unit, np.where(np.isfinite(mean), mean / unit, -np.inf)
         best = int(mean.argmax())
         folds = len(scores)
         if folds < 2:
@@ -351,6 +353,11 @@ class Search:
         here = [fit.seminorm for fit in fits]
         ratio = sum(here) / sum(there) if sum(there) > 0 else 1.0
         return around(ratio * self.rounds[-1].lam, reach)
+
+
+def size_of(scores: Array) -> float:
+    """Return a power of two of about the size of the scores, in which their squares do not overflow."""
+    return float(2.0 ** np.frexp(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))[1].clip(-1000, 1000))
 
 
 def shrunk(solution: Solution | None, factor: float) -> Solution:
