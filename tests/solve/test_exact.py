@@ -7,6 +7,8 @@ from tests.problems import DELTA, LEVEL, LOSSES, PENALTIES, SHAPES, build, rando
 
 from pldc.problem import certify
 from pldc.solve import AdmmSolver, ExactSolver
+from pldc.solve.admm import Admm
+from pldc.solve.interior_point import InteriorPoint
 from pldc.solve.run import STATUS
 
 CASES = list(random_settings(200, seed=11))
@@ -86,6 +88,28 @@ def test_robust_losses_of_targets_that_are_mostly_alike(loss, targets):
             best = optimum(X[order], sign * y[order], delta=DELTA, level=LEVEL, **settings)
             assert solution.status == "optimal"
             assert certificate.upper == pytest.approx(best, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_row_far_from_all_others_may_stall_but_near_the_optimum(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(14, 2))
+    X[-1] = 1e4
+    y = np.sin(2 * X[:, 0])
+    X, y = (X - X.mean(axis=0)) / X.std(axis=0), y / y.std()
+    loss, lam = ["squared", "absolute", "huber"][seed % 3], 10.0 ** rng.uniform(-3, 0)
+    _, certificate = solve(build(X, y, loss=loss, penalty="joint", lam=lam), tol=1e-4)
+    assert certificate.gap <= 0.1
+
+
+def test_where_both_engines_fail_the_bounds_stay(monkeypatch):
+    def fail(*_):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(InteriorPoint, "step", lambda _: False)
+    monkeypatch.setattr(Admm, "step", fail)
+    solution, certificate = solve(build(*synthetic(20, 2)))
+    assert solution.status == "stalled" and 0 < certificate.lower < certificate.upper < np.inf
 
 
 def test_two_points_by_hand():

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from pldc.function.max_affine import IntArray
 from pldc.problem.program import Problem, Solution
-from pldc.solve.admm import Admm
+from pldc.solve.admm import WEIGHTED, Admm
 from pldc.solve.coarsen import clusters, coarsen, refine
 from pldc.solve.interior_point import InteriorPoint
 from pldc.solve.pairs import AllPairs, WorkingSet
@@ -24,6 +24,7 @@ EXHAUSTED = 1e-7  # share of the asked gap below which the interior point's own 
 RADII = (1e-6, 0.0, 1e-5)  # in scaled numbers: near-duplicates merged, then as they are, then merged more widely
 ALL_PAIRS = 100  # points up to which all pairs are held
 QUICK_ITERATIONS, MANY = 15, 500  # of the quick engine, to find the first working set; beyond so many points, n / 5
+FAR, MORE = 1e-2, 500  # a gap that the quick engine may better, in so many iterations
 ALWAYS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
 CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # beyond: one in five, and those whose own gap is below CLOSE · tol, SMALL, or a
 # tenth of the one certified before
@@ -70,6 +71,8 @@ class ExactSolver:
                     descend(run, run.problem, workers, hint=hint)
                 elif (rep != np.arange(len(rep))).any():
                     descend(run, coarsen(run.problem, rep), workers, rep)
+            if run.status == "stalled" and run.best.gap > FAR:
+                come_nearer(run, workers)
         return run.solution()
 
 
@@ -117,6 +120,20 @@ def follow(run: Run, target: Problem, method: InteriorPoint, rep: IntArray | Non
             feasible = inner is iterate
     if run.status == "stalled":
         run.offer(current())
+        run.latest = None
+
+
+def come_nearer(run: Run, workers: Workers) -> None:
+    """Let the quick engine go on where rounding stopped the interior point: a row far from all others, say."""
+    quick = Admm(replace(run.problem, lam=min(run.problem.lam, LARGEST_LAM)), workers, len(run.problem.X) <= WEIGHTED)
+    run.latest = quick.solution
+    try:
+        while run.status == "stalled" and quick.iterations < MORE:
+            for _ in range(MORE // 10):
+                quick.step()
+            run.offer(quick.solution())
+            run.record()
+    except LinAlgError:
         run.latest = None
 
 
