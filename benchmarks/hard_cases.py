@@ -41,6 +41,13 @@ def data(kind: str) -> tuple[np.ndarray, np.ndarray, dict]:
         settings["standardize"] = False
     elif kind == "repeated rows, different targets":
         X = np.round(X)
+    elif kind == "one row 10 000 deviations away":
+        X[0] = 1e4
+        y[0] = 0.0
+    elif kind == "most targets alike":
+        y = np.maximum(X[:, 0] - 0.5, 0.0)
+    elif kind == "targets over 40 decades":
+        y = np.exp(23.0 * X[:, 0])
     elif kind == "weights from 1e-6 to 1":
         settings["weights"] = 10.0 ** rng.uniform(-6, 0, n)
     return X, y, settings
@@ -54,6 +61,9 @@ KINDS = (
     "a constant column",
     "fewer rows than columns",
     "weights from 1e-6 to 1",
+    "most targets alike",
+    "targets over 40 decades",
+    "one row 10 000 deviations away",
     "columns from 1e-4 to 1e4, not standardised",
 )
 
