@@ -30,6 +30,7 @@ from pldc.problem.repair import repair
 # The gap is relative to the objective, but never to less than this share of the loss of the best constant: an objective
 # of zero (a target that is exactly constant, or exactly linear beside a free linear term) has no relative gap.
 FLOOR = 1e-9
+ZERO = 16 * np.finfo(np.float64).eps  # share of that loss: what rounding makes of two bounds that meet
 CONTRADICTION = 1e-9
 IMBALANCE = 1e-12  # of the dual variables of a class, relative to all: what rounding leaves
 
@@ -68,7 +69,7 @@ def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) ->
     slack = CONTRADICTION * max(abs(upper), problem.null_risk)
     lower = min(lower, upper) if lower <= upper + slack else 0.0
     scale = max(abs(upper), abs(lower), FLOOR * problem.null_risk)
-    gap = (upper - lower) / scale if scale > 0 else 0.0
+    gap = (upper - lower) / scale if upper - lower > ZERO * problem.null_risk else 0.0
     return Certificate(upper, lower, gap if np.isfinite([upper, lower, gap]).all() else np.inf, feasible)
 
 

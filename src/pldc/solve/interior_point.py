@@ -32,6 +32,7 @@ TO_BOUNDARY = 0.995
 CORRECTORS = 2
 ROOM = 10.0  # slack of a new row, in units of that of a typical active one
 SHORTEST_STEP = 1e-10
+WAIST = 5.0  # of the hyperboloid to start at, in median distances from its centre
 
 
 class Direction(NamedTuple):
@@ -70,16 +71,24 @@ class InteriorPoint:
         return Solution(x.phi, x.gp - x.gm, x.c, multipliers=flows, dual=self.residuals.dual(self.omega))
 
     def _start(self) -> None:
-        """Start at a paraboloid in every part, strictly inside all constraints, on the central path of a large μ."""
+        """Start at a hyperboloid in every part, strictly inside all constraints, on the central path of a large μ.
+
+        Near most points it is a paraboloid. Far from them its slopes stay bounded, or a single far point would have
+        slopes and slacks of another size than all others.
+        """
         problem = self.problem
         X, sign = problem.X, problem.slope_sign
         width = np.ptp(X, axis=0)
-        spread = max(float(np.abs(X - X.mean(axis=0)).sum(axis=1).mean()), 1e-12)
+        middle = np.median(X, axis=0)
+        spread = max(float(np.median(np.abs(X - middle).sum(axis=1))), 1e-12)
         steepness = max(problem.spread, 1e-12) / spread
         corner = np.where(sign > 0, X.min(axis=0) - 0.1 * width, X.max(axis=0) + 0.1 * width)
-        z = np.where(sign == 0, X.mean(axis=0), corner)
-        phi = 0.5 * steepness * ((X - z) ** 2).sum(axis=2)
-        slope = steepness * (X - z)
+        z = np.where(sign == 0, middle, corner)
+        square = ((X - z) ** 2).sum(axis=2)
+        waist = WAIST * np.sqrt(np.maximum(np.median(square, axis=1, keepdims=True), 1e-24))
+        root = np.sqrt(waist**2 + square)
+        phi = steepness * waist * root
+        slope = steepness * (waist / root)[:, :, None] * (X - z)
         margin = 0.1 * steepness * spread
         self.free_plus, self.free_minus = (
             np.broadcast_to(sign >= 0, slope.shape),

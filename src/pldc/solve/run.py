@@ -16,7 +16,7 @@ from pldc.function.max_affine import Array
 from pldc.problem.certificate import Certificate, bracket, certify, tree_flow
 from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
-from pldc.problem.program import Problem, Solution
+from pldc.problem.program import ROUNDING, Problem, Solution
 from pldc.problem.scaling import degree, normalise
 
 Monitor = Callable[[dict[str, float]], Any]
@@ -149,7 +149,11 @@ def affine_fit(problem: Problem) -> Solution:
             intercept, *linear = np.linalg.lstsq(root[:, None] * design, root * problem.y, rcond=None)[0]
         values[0] = problem.signs[0] * intercept
     fit = problem.fit(values, np.asarray(linear))[problem.node]
-    omega = problem.at_nodes(problem.weight * problem.loss.derivative(fit - problem.y))
+    share = problem.weight * problem.loss.derivative(fit - problem.y)
+    met = np.abs(fit - problem.y) <= ROUNDING * np.abs(problem.y).max()
+    if met.any() and not problem.linear:  # at a kink of the loss any derivative between both sides will do
+        share[met] = -problem.weight[met] / problem.weight[met].sum() * share[~met].sum()
+    omega = problem.at_nodes(share)
     omega -= omega.mean()
     flows = [flow(problem, sign * omega) for sign in problem.signs]
     return Solution(values=values, slopes=np.zeros((P, n, d)), linear=np.asarray(linear), multipliers=flows)
