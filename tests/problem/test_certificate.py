@@ -42,17 +42,32 @@ def test_repair_makes_any_iterate_feasible(size):
 
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_a_constant_in_both_parts_forgives_no_violation(outputs):
-    """Beside 2⁵² a violation of one is rounding; f is the same without it."""
+    """Beside 2⁵⁰ a violation of one is rounding; f is the same without it."""
     problem = build(*synthetic(12, 2), loss="absolute")
     if outputs == 3:
         settings = {"loss": Hinge(), "penalty": problem.penalty, "lam": 0.05, "outputs": 3}
         problem = Problem.from_data(problem.X, np.arange(12.0) % 3, **settings)
-    values = np.round(8 * np.random.default_rng(0).standard_normal((2 * outputs, 12)))
+    rng = np.random.default_rng(0)
+    values = np.round(8 * rng.standard_normal((2 * outputs, 12)))
     linear = np.zeros(2) if outputs == 1 else np.zeros((3, 2))
-    rough = Solution(values, np.zeros((2 * outputs, 12, 2)), linear)
-    plain, moved = (certify(problem, dataclasses.replace(rough, values=values + c)) for c in (0.0, 2.0**52))
+    slopes = 0.0 if outputs == 1 else 0.01 * rng.standard_normal((6, 12, 2))  # scores without any are replaced anyway
+    rough = Solution(values, np.zeros((2 * outputs, 12, 2)) + slopes, linear)
+    plain, moved = (certify(problem, dataclasses.replace(rough, values=values + c)) for c in (0.0, 2.0**50))
     assert worst_violation(problem, moved.solution) <= 1e-9
     assert moved.upper == pytest.approx(plain.upper, rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", ["dc", "convex", "concave"])
+def test_nor_does_one_in_a_single_part(shape):
+    x = np.linspace(0, 1, 8)[:, None]
+    y = (x[:, 0] > 0.56) * 1.0
+    problem = build(x, y, loss="absolute", lam=0.3, shape=shape)
+    best = optimum(x, y, loss="absolute", penalty="componentwise", lam=0.3, shape=shape)
+    for a in np.linspace(-1.5, 1.5, 61):
+        values, slopes = np.zeros((len(problem.signs), 8)), np.zeros((len(problem.signs), 8, 1))
+        values[0], slopes[0] = a * x[:, 0] + 2.0**51, a
+        found = certify(problem, Solution(values, slopes, np.zeros(1)))
+        assert found.upper >= best * (1 - 1e-9) and worst_violation(problem, found.solution) <= 1e-9
 
 
 def test_repair_leaves_a_feasible_optimum_alone():
@@ -221,6 +236,10 @@ def test_bounds_that_contradict_each_other_prove_nothing():
     assert bracket(problem, 0.5, 0.7, rough).gap == 1.0
     assert bracket(problem, 0.5, 0.5 + 1e-15, rough).gap == 0.0
     assert bracket(problem, np.nan, 0.1, rough).gap == np.inf
+    assert bracket(problem, 1e-15, 0.0, rough).gap > 1e-7  # squares of rounding errors are far smaller,
+    kinked = build(*synthetic(10, 2), loss="absolute")
+    assert bracket(kinked, 1e-15, 0.0, rough).gap == 0.0  # but not the errors themselves
+    assert bracket(kinked, 1e-13, 0.0, rough).gap > 1e-5
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e9])

@@ -99,6 +99,7 @@ def test_shrinks_with_more_rows():
         ({"X": [[1.0]]}, "two rows"),
         ({"X": [1.0, 2.0]}, "two-dimensional"),
         ({"X": [[np.nan], [1.0]]}, "finite"),
+        ({"X": [[-1e308], [1e308]]}, "rescale"),
         ({"X": [[0.0], [1.0]], "method": "magic"}, "method"),
         ({"X": [[0.0], [1.0]], "penalty": "l2"}, "penalty"),
         ({"X": [[0.0], [1.0]], "n_splits": 0}, "n_splits"),

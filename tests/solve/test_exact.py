@@ -114,6 +114,15 @@ def test_the_quick_engine_goes_on_where_the_interior_point_stops(monkeypatch):
     assert solve(problem)[1].gap > 0.1
 
 
+def test_the_quick_engine_in_its_place_listens_too(monkeypatch):
+    problem = build(*synthetic(20, 2))
+    monkeypatch.setattr(InteriorPoint, "step", lambda _: False)
+    limited = ExactSolver(tol=1e-6, max_iter=3).solve(problem)
+    assert limited.status == "max_iter" and limited.iterations == 3
+    stopped = ExactSolver(tol=1e-6).solve(problem, monitor=lambda row: row["iteration"] == 2)
+    assert stopped.status == "stopped" and stopped.iterations == 3
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_constant_is_proved_at_once(loss):
     """Also where y meets the constant, at a kink of the loss."""
@@ -130,9 +139,10 @@ def test_where_both_engines_fail_the_bounds_stay(monkeypatch):
         raise np.linalg.LinAlgError
 
     monkeypatch.setattr(InteriorPoint, "step", lambda _: False)
-    monkeypatch.setattr(Admm, "step", fail)
-    solution, certificate = solve(build(*synthetic(20, 2)))
-    assert solution.status == "stalled" and 0 < certificate.lower < certificate.upper < np.inf
+    for name in ("step", "__init__"):
+        monkeypatch.setattr(Admm, name, fail)
+        solution, certificate = solve(build(*synthetic(20, 2)))
+        assert solution.status == "stalled" and 0 < certificate.lower < certificate.upper < np.inf
 
 
 def test_two_points_by_hand():

@@ -24,13 +24,12 @@ from scipy.sparse import issparse
 from pldc.function.max_affine import Array, IntArray
 from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
-from pldc.problem.program import Problem, Solution
+from pldc.problem.program import ROUNDING, Problem, Solution
 from pldc.problem.repair import repair
 
 # The gap is relative to the objective, but never to less than this share of the loss of the best constant: an objective
 # of zero (a target that is exactly constant, or exactly linear beside a free linear term) has no relative gap.
 FLOOR = 1e-9
-ZERO = 16 * np.finfo(np.float64).eps  # share of that loss: what rounding makes of two bounds that meet
 CONTRADICTION = 1e-9
 IMBALANCE = 1e-12  # of the dual variables of a class, relative to all: what rounding leaves
 
@@ -69,8 +68,14 @@ def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) ->
     slack = CONTRADICTION * max(abs(upper), problem.null_risk)
     lower = min(lower, upper) if lower <= upper + slack else 0.0
     scale = max(abs(upper), abs(lower), FLOOR * problem.null_risk)
-    gap = (upper - lower) / scale if upper - lower > ZERO * problem.null_risk else 0.0
+    gap = (upper - lower) / scale if upper - lower > rounding_of_loss(problem) else 0.0
     return Certificate(upper, lower, gap if np.isfinite([upper, lower, gap]).all() else np.inf, feasible)
+
+
+def rounding_of_loss(problem: Problem) -> float:
+    """Return the loss of residuals that are rounding errors of y: what an exact fit may have."""
+    error = ROUNDING * float(np.abs(problem.y).max())
+    return float(max(problem.loss.value([error, -error]))) if isinstance(problem.loss, Loss) else 0.0
 
 
 def lower_bound(problem: Problem, multipliers: Any, dual: Array | None = None) -> float:

@@ -37,9 +37,10 @@ def repair(problem: Problem, solution: Solution) -> Solution:
     active = np.array([part[1] for part in parts])
     moved = [np.flatnonzero(part[2]) for part in parts]
     flat = replace(solution, values=np.zeros_like(F), slopes=np.zeros_like(slopes))
-    candidates = [replace(flat, linear=linear), replace(flat, linear=np.zeros_like(linear))]
+    none = np.zeros_like(constant)
+    candidates = [(replace(flat, linear=linear), none), (replace(flat, linear=np.zeros_like(linear)), none)]
     if not any(len(rows) for rows in moved):
-        candidates.append(replace(solution, values=F + constant, slopes=slopes, linear=linear))
+        candidates.append((replace(solution, values=F, slopes=slopes, linear=linear), constant))
         return best_of(problem, candidates)
     bent, steep = replace(solution, values=F.copy(), slopes=slopes.copy(), linear=linear), slopes.copy()
     for p, rows in enumerate(moved):
@@ -47,7 +48,7 @@ def repair(problem: Problem, solution: Solution) -> Solution:
         bent.slopes[p, rows] = steep[p, rows] = own
         steep[p, rows[bad]] = slopes[p, active[p, rows[bad]]]
         bend(problem, p, bent, curvature)
-    candidates += [replace(bent, values=v + constant, slopes=g) for v, g in ((bent.values, bent.slopes), (F, steep))]
+    candidates += [(bent, constant), (replace(bent, values=F, slopes=steep), constant)]
     return best_of(problem, candidates)
 
 
@@ -63,14 +64,17 @@ def without_constants(problem: Problem, values: Array) -> tuple[Array, Array]:
     return values - middle, constant
 
 
-def best_of(problem: Problem, candidates: list[Solution]) -> Solution:
-    """Return the feasible point of the lowest objective, after rescaling each; a constant is always among them."""
+def best_of(problem: Problem, candidates: list[tuple[Solution, Array]]) -> Solution:
+    """Return the feasible point of the lowest objective, after rescaling each; a constant is always among them.
+
+    To the values of each belong constants of its parts (P, 1), which are added last.
+    """
 
     def cost(point: Solution) -> float:
         value = problem.objective(point)
         return value if np.isfinite(value) else np.inf
 
-    return min((rescale(problem, point) for point in candidates), key=cost)
+    return min((rescale(problem, *each) for each in candidates), key=cost)
 
 
 def sane(a: Array) -> Array:
@@ -183,15 +187,17 @@ def bend(problem: Problem, p: int, point: Solution, curvature: float) -> None:
     point.slopes[p] += c * (X - z)
 
 
-def rescale(problem: Problem, solution: Solution) -> Solution:
+def rescale(problem: Problem, solution: Solution, constant: Array | float = 0.0) -> Solution:
     """Replace f by t f + b, t ≥ 0, if that lowers the objective: the constraints are a cone.
+
+    f is the solution with constants of its parts (P, 1), if there are any.
 
     Reweighted least squares of y on the fit (exact in one step for squared loss); only what lowers the objective is
     kept.
     """
     if not isinstance(problem.loss, Loss):
-        return rescale_scores(problem, solution)
-    fit = problem.fit(solution.values, solution.linear)[problem.node]
+        return rescale_scores(problem, replace(solution, values=solution.values + constant))
+    fit = problem.fit(solution.values + constant, solution.linear)[problem.node]
     size = problem.lam * problem.penalty.value(solution.slopes)
     w, loss, y = problem.weight, problem.loss, problem.y
     floor = loss.softness or max(1e-9 * float(np.ptp(y)) / max(loss.down, loss.up), np.finfo(float).tiny)
@@ -209,10 +215,9 @@ def rescale(problem: Problem, solution: Solution) -> Solution:
         if value < best[0]:
             best = (value, t, b)
     _, t, b = best
-    if (t, b) == (1.0, 0.0):
-        return solution
-    values = t * solution.values
-    values[0] += problem.signs[0] * b
+    constant = np.zeros((len(problem.signs), 1)) + t * constant
+    constant[0] += problem.signs[0] * b  # before it meets the values: what cancels here takes nothing from their shape
+    values = t * solution.values + constant
     return replace(solution, values=values, slopes=t * solution.slopes, linear=t * solution.linear)
 
 

@@ -31,7 +31,7 @@ from pldc.function.max_affine import Array
 from pldc.problem.certificate import certify
 from pldc.problem.losses import absolute
 from pldc.problem.penalties import Penalty, make_penalty
-from pldc.problem.program import Problem, Solution
+from pldc.problem.program import LARGEST, Problem, Solution
 from pldc.solve.admm import AdmmSolver
 from pldc.solve.exact import ExactSolver
 
@@ -103,6 +103,8 @@ def discrepancy(
     points = _rows(X)
     if not np.isfinite(points).all():
         raise ValueError("X must be finite; it contains NaN or infinity.")
+    if np.abs(points).max(initial=0.0) > LARGEST:
+        raise ValueError(f"X must not exceed {LARGEST:g} in size: rescale it.")
     if len(points) < 2:
         raise ValueError(f"Two halves need at least two rows, got {len(points)}.")
     if method not in METHODS:

@@ -80,7 +80,7 @@ def descend(
     run: Run, target: Problem, workers: Workers, rep: IntArray | None = None, hint: Solution | None = None
 ) -> None:
     """Run the interior point on the problem, or on its `target` with points merged into representatives `rep`."""
-    method = begin(replace(target, lam=min(target.lam, LARGEST_LAM)), workers, hint)
+    method = begin(bounded(target), workers, hint)
     follow(run, target, method, rep)
     if run.status == "stalled" and isinstance(method.pairs, WorkingSet):
         # Rows that come in when μ is tiny may block every step: once more, with these rows from the start.
@@ -124,17 +124,28 @@ def follow(run: Run, target: Problem, method: InteriorPoint, rep: IntArray | Non
 
 
 def come_nearer(run: Run, workers: Workers) -> None:
-    """Let the quick engine go on where rounding stopped the interior point: a row far from all others, say."""
-    quick = Admm(replace(run.problem, lam=min(run.problem.lam, LARGEST_LAM)), workers, len(run.problem.X) <= WEIGHTED)
-    run.latest = quick.solution
+    """Try the quick engine, from its own start, where rounding stopped the interior point far from the optimum.
+
+    It is asked, certified and recorded ten times in all.
+    """
+    run.status = "running"
     try:
-        while run.status == "stalled" and quick.iterations < MORE:
+        quick = Admm(bounded(run.problem), workers, len(run.problem.X) <= WEIGHTED)
+        run.latest = quick.solution
+        while run.status == "running" and quick.iterations < MORE:
             for _ in range(MORE // 10):
                 quick.step()
             run.offer(quick.solution())
             run.record()
     except LinAlgError:
         run.latest = None
+    if run.status == "running":
+        run.status = "stalled"
+
+
+def bounded(problem: Problem) -> Problem:
+    """Return the problem with a λ no larger than any that matters."""
+    return replace(problem, lam=min(problem.lam, LARGEST_LAM))
 
 
 def begin(target: Problem, workers: Workers, hint: Solution | None) -> InteriorPoint:

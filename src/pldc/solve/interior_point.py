@@ -78,11 +78,11 @@ class InteriorPoint:
         """
         problem = self.problem
         X, sign = problem.X, problem.slope_sign
-        width = np.ptp(X, axis=0)
-        middle = np.median(X, axis=0)
+        low, middle, high = np.quantile(X, [0.25, 0.5, 0.75], axis=0)
+        beyond = 0.2 * np.maximum(high - low, 1e-6 * np.ptp(X, axis=0))
         spread = max(float(np.median(np.abs(X - middle).sum(axis=1))), 1e-12)
         steepness = max(problem.spread, 1e-12) / spread
-        corner = np.where(sign > 0, X.min(axis=0) - 0.1 * width, X.max(axis=0) + 0.1 * width)
+        corner = np.where(sign > 0, X.min(axis=0) - beyond, X.max(axis=0) + beyond)
         z = np.where(sign == 0, middle, corner)
         square = ((X - z) ** 2).sum(axis=2)
         waist = WAIST * np.sqrt(np.maximum(np.median(square, axis=1, keepdims=True), 1e-24))
