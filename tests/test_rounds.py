@@ -201,10 +201,9 @@ def test_every_fold_has_its_own_warp():
         Z = Units.of(*train).scale_X(train.X)
         assert all(np.isin(np.round(k, 9), np.round(z, 9)).all() for k, z in zip(geometry.warp.knots, Z.T, strict=True))
     whole = Units.of(*rows).scale_X(X)
-    assert len(found.coordinates.whole.warp.knots[1]) == len(
-        np.unique(X[:, 1])
-    )  # one knot a level, whatever rounding did
-    assert np.allclose(found.coordinates.whole.warp.knots[1], np.unique(whole[:, 1]))
+    knots = found.coordinates.whole.warp.knots[1]
+    assert len(knots) == len(np.unique(X[:, 1]))  # one a level, whatever rounding did
+    assert np.allclose(knots, np.unique(whole[:, 1]))
 
 
 def test_lam_of_a_later_round_keeps_its_share_of_the_objective():
@@ -216,9 +215,8 @@ def test_lam_of_a_later_round_keeps_its_share_of_the_objective():
         slopes=np.ones((2, 20, 2)), seminorm=4.0
     )
     found.rounds = [search.Round(0.3, None, None, None, [], [], AXES, "axes", recipe)]
-    found.coordinates = Coordinates(
-        [Geometry(turn=np.diag([2.0, 2.0]))], AXES, "turn"
-    )  # half the slopes, half the seminorm
+    halving = Geometry(turn=np.diag([2.0, 2.0]))  # half the slopes, half the seminorm
+    found.coordinates = Coordinates([halving], AXES, "turn")
     lams = found._lams(Step(recipe, "turn"), [fit], (4, 2))
     assert np.allclose(lams, 0.6 * 2.0 ** np.arange(4, -3, -1))
 

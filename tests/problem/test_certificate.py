@@ -42,17 +42,17 @@ def test_repair_makes_any_iterate_feasible(size):
 
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_a_constant_in_both_parts_forgives_no_violation(outputs):
-    """Beside 2⁵⁰ a violation of one is rounding; f is the same without it."""
+    """Beside 2⁵² a violation of one is rounding; f is the same without it."""
     problem = build(*synthetic(12, 2), loss="absolute")
     if outputs == 3:
         settings = {"loss": Hinge(), "penalty": problem.penalty, "lam": 0.05, "outputs": 3}
         problem = Problem.from_data(problem.X, np.arange(12.0) % 3, **settings)
     rng = np.random.default_rng(0)
-    values = np.round(8 * rng.standard_normal((2 * outputs, 12)))
+    values = np.round(2 * rng.standard_normal((2 * outputs, 12)))
     linear = np.zeros(2) if outputs == 1 else np.zeros((3, 2))
     slopes = 0.0 if outputs == 1 else 0.01 * rng.standard_normal((6, 12, 2))  # scores without any are replaced anyway
     rough = Solution(values, np.zeros((2 * outputs, 12, 2)) + slopes, linear)
-    plain, moved = (certify(problem, dataclasses.replace(rough, values=values + c)) for c in (0.0, 2.0**50))
+    plain, moved = (certify(problem, dataclasses.replace(rough, values=values + c)) for c in (0.0, 2.0**52))
     assert worst_violation(problem, moved.solution) <= 1e-9
     assert moved.upper == pytest.approx(plain.upper, rel=1e-9)
 

@@ -105,7 +105,7 @@ def test_one_row_far_from_all_others(loss, far):
     assert max(gaps) <= 1e-2 and np.mean(np.array(gaps) <= 1e-4) > 0.5
 
 
-def test_the_quick_engine_goes_on_where_the_interior_point_stops(monkeypatch):
+def test_the_quick_engine_is_tried_where_the_interior_point_stops(monkeypatch):
     problem = build(*synthetic(20, 2))
     monkeypatch.setattr(InteriorPoint, "step", lambda _: False)
     solution, certificate = solve(problem)

@@ -20,7 +20,7 @@ from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import keep_sign
 from pldc.solve.least_squares import EqualWeights, InverseDistance, Rows
-from pldc.solve.run import LARGEST_LAM, Monitor, Run
+from pldc.solve.run import Monitor, Run, bounded
 from pldc.solve.sweep import make_sweep
 from pldc.solve.workers import Workers
 
@@ -80,8 +80,7 @@ class AdmmSolver:
         with Workers(self.threads) as workers, run.interruptible():
             try:
                 if run.status == "running":
-                    bounded = replace(run.problem, lam=min(run.problem.lam, LARGEST_LAM))
-                    method = Admm(bounded, workers, weighted, self.dtype, self.device, hint)
+                    method = Admm(bounded(run.problem), workers, weighted, self.dtype, self.device, hint)
                     check, run.latest = FIRST_CHECK, method.solution
                 while run.status == "running":
                     method.step()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from pldc.solve.admm import WEIGHTED, Admm
 from pldc.solve.coarsen import clusters, coarsen, refine
 from pldc.solve.interior_point import InteriorPoint
 from pldc.solve.pairs import AllPairs, WorkingSet
-from pldc.solve.run import LARGEST_LAM, Monitor, Run
+from pldc.solve.run import Monitor, Run, bounded
 from pldc.solve.workers import Workers
 from pldc.solve.working_set import first_rows, pulled_back
 
@@ -141,11 +141,6 @@ def come_nearer(run: Run, workers: Workers) -> None:
         run.latest = None
     if run.status == "running":
         run.status = "stalled"
-
-
-def bounded(problem: Problem) -> Problem:
-    """Return the problem with a λ no larger than any that matters."""
-    return replace(problem, lam=min(problem.lam, LARGEST_LAM))
 
 
 def begin(target: Problem, workers: Workers, hint: Solution | None) -> InteriorPoint:

@@ -17,7 +17,7 @@ missing. Rounds of new knots end with the certificate of the whole program.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -26,7 +26,7 @@ from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 from pldc.solve.chain import Chain
 from pldc.solve.exact import ExactSolver
-from pldc.solve.run import LARGEST_LAM, Monitor, Run
+from pldc.solve.run import Monitor, Run, bounded
 
 FIRST_KNOTS = 200
 MOST_KNOTS = 20_000
@@ -64,7 +64,7 @@ class LineSolver:
         if not fits_a_line(problem):
             raise ValueError("solver='line' is for a regression on one feature without monotone.")
         run = Run(problem, self.tol, self.max_iter, monitor)
-        target = replace(run.problem, lam=min(run.problem.lam, LARGEST_LAM))
+        target = bounded(run.problem)
         with run.interruptible():
             if run.status == "running" and len(target.X) > 1:
                 _refine(run, target)

@@ -118,6 +118,11 @@ class Run:
         return replace(solution, status=self.status, iterations=len(self.history), history=self.history)
 
 
+def bounded(problem: Problem) -> Problem:
+    """Return the problem with a λ no larger than any that matters."""
+    return replace(problem, lam=min(problem.lam, LARGEST_LAM))
+
+
 def tighter(problem: Problem, a: Certificate, b: Certificate) -> Certificate:
     """Combine two certificates of one problem: the lower upper bound and the higher lower bound."""
     up = b if b.upper < a.upper else a
