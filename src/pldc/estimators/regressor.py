@@ -71,9 +71,9 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         "srm": the value of the theory, 24 M D̂ for the squared loss. It is meant for the worst case, and smooths a lot.
         A number > 0: that weight. Good ones often lie between 0.001 and 1.
     cv : int, cross-validation generator or iterable, default=5
-        For ``lam="cv"``. A number deals the distinct rows out to so many folds, by their content and not by their
-        order. Rows that belong together (one patient, one day) must not be split: pass `groups` to `fit`, or a
-        splitter of scikit-learn.
+        For ``lam="cv"``. A number deals the distinct rows out to so many folds (of fewer rows, one a fold), by their
+        content and not by their order. Rows that belong together (one patient, one day) must not be split: pass
+        `groups` to `fit`, or a splitter of scikit-learn.
     max_cv_rows : int or None, default=1500
         Of more distinct rows than this, cross-validation with a number of folds looks at a random subsample, and λ is
         carried over to all rows at the rate of the discrepancy, n^(−2/(d+4)). None, or a splitter as `cv`: all rows.

@@ -24,7 +24,7 @@ from pldc.function.max_affine import Array, MaxAffine
 Status = Literal["optimal", "unbounded", "infeasible"]
 INTERIOR = 1e-7  # depth of a point, in numbers of order one, that the accuracy of linear programs does not explain
 ZOOM, FAR = 1e-5, 1e3  # closer and closer coordinates; rows farther than this do not matter there
-ROUNDING = 16 * np.finfo(float).eps
+ROUNDING_OF_PIECES = 16 * np.finfo(float).eps
 OPTIMAL, INFEASIBLE, UNBOUNDED = 0, 2, 3  # of linprog
 
 
@@ -275,7 +275,7 @@ def meet(plus: MaxAffine, minus: MaxAffine, k: int, l: int, bounds: Array) -> bo
     origin, unit = _coordinates(plus, minus, bounds)
     b, A = b + A @ origin, A * unit
     size = np.linalg.norm(A, axis=1)
-    A, b, noise = A / size[:, None], b / size, ROUNDING * noise / size
+    A, b, noise = A / size[:, None], b / size, ROUNDING_OF_PIECES * noise / size
     point, zoom = np.zeros(A.shape[1]), float(np.abs(b).max()) or 1.0
     for _ in range(3):
         room = A @ point + b

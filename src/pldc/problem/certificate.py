@@ -24,7 +24,7 @@ from scipy.sparse import issparse
 from pldc.function.max_affine import Array, IntArray
 from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
-from pldc.problem.program import ROUNDING, Problem, Solution
+from pldc.problem.program import ROUNDING_OF_Y, Problem, Solution
 from pldc.problem.repair import repair
 
 # The gap is relative to the objective, but never to less than this share of the loss of the best constant: an objective
@@ -74,7 +74,7 @@ def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) ->
 
 def rounding_of_loss(problem: Problem) -> float:
     """Return the loss of residuals that are rounding errors of y: what an exact fit may have."""
-    error = ROUNDING * float(np.abs(problem.y).max())
+    error = ROUNDING_OF_Y * float(np.abs(problem.y).max())
     return float(max(problem.loss.value([error, -error]))) if isinstance(problem.loss, Loss) else 0.0
 
 

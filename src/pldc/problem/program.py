@@ -35,7 +35,7 @@ MANY = 1500  # points from which the spanning tree is one of near neighbours
 LARGEST = 1e152  # squares must not overflow
 GROSS = 4  # times that outliers inflate the deviation of y before they are set apart
 LEAST = 1e-2  # share of that deviation below which no size of y is typical: the engines would not arrive
-ROUNDING = 8 * np.finfo(np.float64).eps
+ROUNDING_OF_Y = 8 * np.finfo(np.float64).eps
 NORMAL = 1.4826  # standard deviations of a normal variable in its median distance from the middle
 SHAPES: dict[str, tuple[float, ...]] = {"dc": (1.0, -1.0), "convex": (1.0,), "concave": (-1.0,)}
 
@@ -223,7 +223,7 @@ class Problem:
         if np.isinf(self.loss.up):
             return deviation
         distance = np.abs(self.y - self.null_fit)
-        differ = distance > ROUNDING * np.abs(self.y).max()
+        differ = distance > ROUNDING_OF_Y * np.abs(self.y).max()
         if not differ.any():
             return deviation
         typical = max(NORMAL * weighted_median(distance[differ], self.weight[differ]), LEAST * deviation)

@@ -18,7 +18,7 @@ from pldc.function.max_affine import Array, IntArray
 from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 
-ROUNDING = 64 * np.finfo(np.float64).eps
+ROUNDING_OF_PAIRS = 64 * np.finfo(np.float64).eps
 PROJECTIONS = 30
 BLOCK = 1 << 20  # numbers in a block of rows × points
 FACTORS = (1.0, 0.99, 1.01, 0.95, 1.05, 0.9, 1.1, 0.5, 0.2)  # of scores
@@ -89,7 +89,7 @@ def keep_sign(slopes: Array, sign: Array) -> Array:
 
 def tolerance(F: Array) -> float:
     """What rounding alone may leave of a violation."""
-    return float(ROUNDING * max(np.abs(F).max(), np.finfo(float).tiny))
+    return float(ROUNDING_OF_PAIRS * max(np.abs(F).max(), np.finfo(float).tiny))
 
 
 def blocks(rows: int, points: int) -> list[slice]:

@@ -16,7 +16,7 @@ from pldc.function.max_affine import Array
 from pldc.problem.certificate import Certificate, bracket, certify, tree_flow
 from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
-from pldc.problem.program import ROUNDING, Problem, Solution
+from pldc.problem.program import ROUNDING_OF_Y, Problem, Solution
 from pldc.problem.scaling import degree, normalise
 
 Monitor = Callable[[dict[str, float]], Any]
@@ -155,7 +155,7 @@ def affine_fit(problem: Problem) -> Solution:
         values[0] = problem.signs[0] * intercept
     fit = problem.fit(values, np.asarray(linear))[problem.node]
     share = problem.weight * problem.loss.derivative(fit - problem.y)
-    met = np.abs(fit - problem.y) <= ROUNDING * np.abs(problem.y).max()
+    met = np.abs(fit - problem.y) <= ROUNDING_OF_Y * np.abs(problem.y).max()
     if met.any() and not problem.linear:  # at a kink of the loss any derivative between both sides will do
         share[met] = -problem.weight[met] / problem.weight[met].sum() * share[~met].sum()
     omega = problem.at_nodes(share)
