@@ -154,23 +154,26 @@ class DenseSweep:
         n, d = X.shape
         self.X = X
         self.Phi, self.G = np.zeros((parts, n)), np.zeros((parts, n, d))
-        self.S, self.M = np.zeros((parts, n, n)), np.zeros((parts, n, n))
-        self.pairs = 1.0 - np.eye(n)
+        self.S, self.M, self.work = (np.zeros((parts, n, n)) for _ in range(3))
+        self.diagonal = np.arange(n)
 
     def advance(self, phi: Array, g: Array, relax: float) -> None:
         """Make the pass for values φ (P, n) and slopes g (P, n, d), over-relaxed by α = `relax`."""
         self.Phi = (1.0 - relax) * self.Phi + relax * phi
         self.G = (1.0 - relax) * self.G + relax * g
         left, right = factors(self.X, self.Phi, self.G)
-        self.S = (1.0 - relax) * self.S + relax * self.M
-        W = left @ right
-        W *= self.pairs  # a point and itself
+        self.S *= 1.0 - relax
+        self.S += np.multiply(self.M, relax, out=self.work)
+        W = np.matmul(left, right, out=self.work)
+        W[:, self.diagonal, self.diagonal] = 0.0  # a point and itself
         W += self.S
-        self.M = np.minimum(W, 0.0)
+        np.minimum(W, 0.0, out=self.M)
 
     def restart(self, p: int, M: csr_array) -> None:
         """Begin part p at rows(Φ, G) with the scaled multipliers M ≤ 0."""
-        self.S[p] = self.M[p] = np.where(self.pairs > 0, np.minimum(M.toarray(), 0.0), 0.0)
+        self.S[p] = np.minimum(M.toarray(), 0.0)
+        self.S[p, self.diagonal, self.diagonal] = 0.0
+        self.M[p] = self.S[p]
 
     def scale_multipliers(self, factor: float) -> None:
         """Multiply the scaled multipliers by `factor`: when the penalty parameter changes, they do."""
@@ -178,8 +181,10 @@ class DenseSweep:
         self.M = factor * self.M
 
     def targets(self) -> Array:
-        """T = |W| − rows(Φ, G) of all parts: (P, n, n)."""
-        return self.S - 2.0 * self.M
+        """T = |W| − rows(Φ, G) of all parts: (P, n, n), in an array that the next call and pass write over."""
+        T = np.multiply(self.M, -2.0, out=self.work)
+        T += self.S
+        return T
 
     def multipliers(self, p: int) -> csr_array:
         """−M of part p."""
