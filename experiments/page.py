@@ -5,6 +5,7 @@ python -m experiments.page [FOLDER]
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -39,9 +40,17 @@ def ordered(methods: Iterable[str]) -> list[str]:
     return sorted(unique(methods), key=lambda m: (not m.startswith("pldc"), ORDER.get(m, len(ORDER))))
 
 
+def sets_of(values: Values) -> list[str]:
+    """Return the data sets as they came; those named by numbers ("d=2 n=25") by these."""
+    return sorted(
+        unique(s for s, _ in values),
+        key=lambda s: (s.partition("=")[0], *map(int, re.findall(r"=(\d+)", s))) if "=" in s else ("",),
+    )
+
+
 def means_table(values: Values, digits: int = 1) -> list[list[str]]:
     """Return one line a method, ours first, one column a data set, and how many runs there are of each."""
-    sets, methods = unique(s for s, _ in values), ordered(m for _, m in values)
+    sets, methods = sets_of(values), ordered(m for _, m in values)
     lines = [["method", *sets, "runs"]]
     for m in methods:
         found = [values.get((s, m)) for s in sets]
@@ -53,7 +62,7 @@ def means_table(values: Values, digits: int = 1) -> list[list[str]]:
 
 def wide_table(values: Values) -> list[list[str]]:
     """Return mean errors, one line a data set, one column a method."""
-    sets, methods = unique(s for s, _ in values), ordered(m for _, m in values)
+    sets, methods = sets_of(values), ordered(m for _, m in values)
     errors = [
         [f"{np.mean(list(values[s, m].values())):.2f}" if (s, m) in values else "" for m in methods] for s in sets
     ]

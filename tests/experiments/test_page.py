@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from experiments.cells import text_of
 from experiments.growth import rate_table, time_exponents
-from experiments.page import RESULTS, means_table, tables, wide_table
+from experiments.page import RESULTS, means_table, sets_of, tables, wide_table
 from experiments.ranks import critical_difference, lost_table, mean_errors, rank_table, ranks_of
 from experiments.statistics import common_seeds, interval, resampled, shown, slope, values_of, verdict
 from experiments.tables import beside_reference, best_of_all, claims_table, contest, judged, references
@@ -222,3 +222,12 @@ def test_our_rate_ends_where_the_defaults_change():
 def test_the_committed_tables_are_those_of_the_committed_results():
     for name, lines in tables(RESULTS).items():
         assert (RESULTS / f"paper_{name}.rst").read_text(encoding="utf-8") == text_of(lines), name
+
+
+def test_data_sets_named_by_numbers_are_in_their_order_and_others_as_they_came():
+    def sets(*names):
+        return sets_of({(name, "pldc"): {0: 1.0} for name in names})
+
+    assert sets("d=2 n=25", "d=1 n=100", "d=1 n=25", "d=10 n=25") == ["d=1 n=25", "d=1 n=100", "d=2 n=25", "d=10 n=25"]
+    assert sets("curve d=10", "cube d=2", "curve d=2") == ["cube d=2", "curve d=2", "curve d=10"]
+    assert sets("rock", "boston", "iris") == ["rock", "boston", "iris"]
