@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from experiments.cells import read, write_table
-from experiments.growth import growth_table, rate_table
+from experiments.complexity import growth_table
+from experiments.growth import rate_table
 from experiments.methods import CLASSIFIERS, REGRESSORS
 from experiments.ranks import lost_table, rank_table
 from experiments.statistics import Values, shown, unique, values_of
@@ -29,6 +30,7 @@ METRICS = {
     "surface": "nmse",
     "manifold": "nmse",
     "rate": "excess",
+    "sparse": "zeros",
     "wide": "nmse",
 }
 ORDER = {method: k for k, method in enumerate(unique([*REGRESSORS, *CLASSIFIERS]))}

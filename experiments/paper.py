@@ -13,6 +13,7 @@ classes     the seven real sets, random halves; error in per cent
 surface     figure 1: λ = 2 D̂ and λ by cross-validation
 manifold    data on one curve, and in the cube, in growing dimension: discrepancy and error
 rate        excess risk against the number of rows
+sparse      share of zero slopes, per cent, at new rows of the small real sets
 wide        all regression sets of up to 10 000 rows, all defaults, 75 % but at most 400 rows train
 
 Missing features are zero, in cereal −1 as in its source, and, but in the wide study, missing targets are the mean of
@@ -42,6 +43,7 @@ LARGER = ("boston", "forest_fires")
 CLASSES = ("bpd", "iris", "balance_scale", "ecoli", "wine", "heart_disease", "ionosphere")
 WIDE_ROWS, LARGEST = 400, 10_000
 QUICK_ROWS = 80
+ZERO = 1e-6  # of the largest slope
 DIMENSIONS = (1, 2, 5, 10, 20)
 SIZES = (25, 50, 100, 200, 400, 800)
 FAIR = ("MLP", "MARS", "kNN")  # the paper's rivals, tuned
@@ -102,6 +104,7 @@ def studies(quick: bool) -> dict[str, Study]:
             {f"d={d} n={n}": few(20, 2) for d in few((1, 2, 4), (1, 2)) for n in few(SIZES, SIZES[:3])},
             ("pldc", "pldc, squared, joint"),
         ),
+        "sparse": Study({name: few(20, 1) for name in SMALL}, ("pldc, paper",)),
         "wide": Study(
             {name: few(20, 1) for name in few(wide, ("airfoil", "yacht", "diabetes", "pw_linear"))},
             ("pldc", *FAIR, *TODAY, *EVERY),
@@ -244,6 +247,15 @@ def rate(dataset: str, method: str, seed: int, most: int | None) -> list[dict]:
     return [about | {"metric": "excess", "value": np.mean((model.predict(X_test) - ridge_function(X_test)) ** 2)}]
 
 
+def sparse(dataset: str, method: str, seed: int, most: int | None) -> list[dict]:
+    """Slopes at the rows left out, in units of each feature, that are zero but for rounding."""
+    X, y, X_test, _ = divided(*table(dataset), seed, 0.8, most)
+    model, about = fitted(method, X, y)
+    slopes = np.abs(model.function_.gradient(X_test) * X.std(axis=0))
+    zero = slopes <= ZERO * slopes.max()
+    return [about | {"metric": "zeros", "value": 100 * np.mean(zero)}]
+
+
 def wide(dataset: str, method: str, seed: int, most: int | None) -> list[dict]:
     """All defaults on one of the wider collection."""
     known = np.isfinite(load(dataset).y)
@@ -261,6 +273,7 @@ RUN = {
     "surface": figure_surface,
     "manifold": manifold,
     "rate": rate,
+    "sparse": sparse,
     "wide": wide,
 }
 

@@ -58,10 +58,12 @@ def rank_table(values: Values, draws: int = 2000, ours: str = "pldc") -> list[li
     tests = f"critical difference {gap:.2f}"
     mean = dict(zip(methods, ranks.mean(axis=0), strict=True))
     apart = [m for m in methods if ours in mean and abs(mean[m] - mean[ours]) > gap]
-    told = f"told apart from {ours}: {', '.join(apart) or 'none'}" if ours in mean else ""
+    told = [f"told apart from {ours}: {', '.join(apart) or 'none'}"] if ours in mean else []
+    absent = [m for m in unique(m for _, m in values) if m not in methods]
+    told += [f"not run everywhere, left out: {', '.join(absent)}"] if absent else []
     if len(methods) > 2:
         tests += f", Friedman p = {friedmanchisquare(*ranks.T).pvalue:.1g}"
-    return [*lines, [f"{len(errors)} sets, {runs}", tests, told, "", ""]]
+    return [*lines, [f"{len(errors)} sets, {runs}", tests, "; ".join(told), "", ""]]
 
 
 def lost_table(values: Values, ours: str = "pldc") -> list[list[str]]:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import t
 
 Values = dict[tuple[str, str], dict[int, float]]
-CONFIRMED, NOT, OPEN = "confirmed", "not confirmed", "open"
+CONFIRMED, NOT, OPEN, NOT_TESTABLE = "confirmed", "not confirmed", "open", "not testable"
 ENOUGH = 10  # runs; fewer prove nothing,
 SEVERAL = 5  # and still fewer have no interval worth printing
 
@@ -62,13 +62,12 @@ def smallest(values: dict[str, dict[int, float]]) -> str:
     return min(values, key=lambda m: np.nan_to_num(interval(values[m].values())[0], nan=np.inf))
 
 
-def verdict(
-    ours: dict[int, float], rivals: dict[str, dict[int, float]], family: int | None = None, overlap: float = 0.0
-) -> str:
+def verdict(ours: dict[int, float], rivals: dict[str, dict[int, float]], sets: int = 1, overlap: float = 0.0) -> str:
     """Judge "better than all" by paired differences to each rival: yes, no, or open.
 
-    Who failed in a run that both have is neither better nor worse than the other, and too few runs prove nothing. "no"
-    holds for a `family` of comparisons at once, by default those with the rivals; "yes" needs all of them anyway.
+    Who failed in a run that both have is neither better nor worse than the other, and too few runs prove nothing. Of
+    `sets` that are judged side by side all verdicts hold at once. One rival suffices for "no", so that it is corrected
+    for their number too; "yes" needs all of them.
     """
     if not ours or not rivals:
         return ""
@@ -76,11 +75,17 @@ def verdict(
     for values in rivals.values():
         differences = [values[s] - ours[s] for s in ours if s in values]
         known = len(differences) >= ENOUGH and bool(np.isfinite(differences).all())
-        if known and np.add(*interval(differences, overlap, family or len(rivals))) < 0:
+        if known and np.add(*interval(differences, overlap, sets * len(rivals))) < 0:
             return "no"
-        if not (known and np.subtract(*interval(differences, overlap)) > 0):
+        if not (known and np.subtract(*interval(differences, overlap, sets)) > 0):
             state = "open"
     return state
+
+
+def share_won(ours: dict[int, float], rival: dict[int, float]) -> float:
+    """Return the share of the runs of both in which ours has the smaller value; equal and failed ones count half."""
+    signs = np.sign([rival[s] - ours[s] for s in ours if s in rival])
+    return float(np.mean(0.5 + np.nan_to_num(signs) / 2)) if len(signs) else np.nan
 
 
 def above(mean: float, half: float, limit: float = 0.0) -> str:

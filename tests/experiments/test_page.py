@@ -3,11 +3,22 @@ import json
 import numpy as np
 import pytest
 from experiments.cells import text_of
-from experiments.growth import rate_table, time_exponents
+from experiments.complexity import time_exponents
+from experiments.growth import rate_table
 from experiments.page import RESULTS, means_table, sets_of, tables, wide_table
 from experiments.ranks import critical_difference, lost_table, mean_errors, rank_table, ranks_of
-from experiments.statistics import common_seeds, interval, resampled, shown, slope, values_of, verdict
-from experiments.tables import beside_reference, best_of_all, claims_table, contest, judged, references
+from experiments.statistics import common_seeds, interval, resampled, share_won, shown, slope, values_of, verdict
+from experiments.tables import (
+    CLAIMS,
+    OVERLAP,
+    beside_reference,
+    best_of_all,
+    claims_table,
+    contest,
+    judged,
+    references,
+)
+from scipy.stats import t
 
 
 def test_the_interval_is_that_of_student():
@@ -37,22 +48,28 @@ def test_verdicts_are_paired_and_say_when_it_is_open():
 
 
 def test_many_splits_decide_about_this_table_and_not_about_others():
-    ours = dict(enumerate(np.random.default_rng(0).standard_normal(20)))
+    ours = dict(enumerate(np.random.default_rng(0).integers(9, size=20) / 4))
     wavering = {k: v + 1 + (-1) ** k for k, v in ours.items()}  # ahead by 0 or 2
-    assert contest(ours, {"a": wavering}, overlap=1.0) == ("yes", "yes / a")
-    assert contest(ours, {"a": wavering}, overlap=0.0) == ("yes", "yes † / a")
-    assert contest(ours, {"a": wavering, "f": dict.fromkeys(ours, np.nan)}, 0.0) == ("open", "open / a")
+    assert contest(ours, {"a": wavering}, overlap=1.0) == ("yes", "yes / a 75 %")
+    assert contest(ours, {"a": wavering}, overlap=0.0) == ("yes", "yes † / a 75 %")
+    assert contest(ours, {"a": wavering, "f": dict.fromkeys(ours, np.nan)}, 0.0) == ("open", "open / a 75 %")
     assert contest({}, {"a": wavering}, 1.0) == ("", "")
 
 
-def test_several_rivals_are_one_family():
+def test_the_share_of_runs_won():
+    assert share_won({0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, 9: 0.0}, {0: 2.0, 1: 0.0, 2: 1.0, 3: np.nan}) == 0.5
+    assert share_won({0: 1.0, 1: 1.0}, {0: 9e9, 1: 1.1}) == 1.0 and np.isnan(share_won({0: 1.0}, {}))
+
+
+def test_verdicts_hold_for_all_sets_and_rivals_at_once():
     ours = dict.fromkeys(range(20), 0.0)
     just = {k: -1.0 + 2.0 * (-1) ** k for k in range(20)}  # worse by 2.18 standard errors
     ahead = {k: 9.0 + 0.1 * (-1) ** k for k in range(20)}
-    assert verdict(ours, {"a": just}) == "no" and verdict(ours, {"a": just}, family=3) == "open"
+    assert verdict(ours, {"a": just}) == "no" and verdict(ours, {"a": just}, sets=3) == "open"
     assert verdict(ours, {"a": just, "b": ahead, "c": ahead}) == "open"
-    behind = {k: -v for k, v in just.items()}  # "yes" needs all rivals, and no correction for that
-    assert verdict(ours, {"a": behind, "b": ahead, "c": ahead}, family=30) == "yes"
+    behind = {k: -v for k, v in just.items()}  # "yes" needs all rivals, and no correction for these,
+    assert verdict(ours, {"a": behind, "b": ahead, "c": ahead}) == "yes"
+    assert verdict(ours, {"a": behind, "b": ahead, "c": ahead}, sets=3) == "open"  # but one for the sets
 
 
 def test_we_are_compared_with_the_reference_within_the_noise_of_both():
@@ -85,8 +102,8 @@ def test_a_yes_that_a_constant_shares_is_marked():
     ours = {k: np.sin(k) for k in range(20)}
     rival = {k: v + 1 + 0.1 * (-1) ** k for k, v in ours.items()}
     constant = {k: v + 0.1 * (-1) ** k for k, v in ours.items()}
-    assert contest(ours, {"a": rival}, 0.0, None, constant)[1] == "yes † (no better than a constant) / a"
-    assert contest(ours, {"a": rival}, 0.0, None, rival)[1] == "yes † / a"
+    assert contest(ours, {"a": rival}, 0.0, 1, constant)[1] == "yes † (no better than a constant) / a 100 %"
+    assert contest(ours, {"a": rival}, 0.0, 1, rival)[1] == "yes † / a 100 %"
 
 
 def test_equal_errors_have_equal_ranks_whatever_the_rounding():
@@ -103,6 +120,26 @@ def test_ranks_and_the_critical_difference():
     assert critical_difference(5, 30) == pytest.approx(2.728 * np.sqrt(5 * 6 / (6 * 30)), rel=1e-3)
     lines = rank_table(values)
     assert lines[1][1] == "1.50" and lines[3][0] == "c" and lines[3][4] == "0"
+    assert [line[3] for line in lines[1:4]] == ["1.41", "1.41", "3.00"]  # geometric means
+
+
+def test_intervals_of_ranks_are_of_95_per_cent_and_far_ranks_are_told_apart():
+    rng = np.random.default_rng(0)
+    sets = [f"s{k}" for k in range(40)]
+    values = {(s, "pldc"): {0: 1.0 + 0.5 * rng.random()} for s in sets}
+    values |= {(s, "near"): {0: 1.0 + 0.5 * rng.random()} for s in sets} | {(s, "far"): {0: 9.0} for s in sets}
+    lines = {line[0]: line for line in rank_table(values)}
+    ranks = ranks_of(mean_errors(values)[1])[:, 0]
+    low, high = map(float, lines["pldc"][2].split(" to "))
+    half = 1.96 * ranks.std() / np.sqrt(len(sets))
+    assert (low, high) == pytest.approx((ranks.mean() - half, ranks.mean() + half), abs=0.03)
+    assert lines["40 sets, 1 run"][2] == "told apart from pldc: far"
+
+
+def test_who_did_not_run_everywhere_is_named_under_the_ranks():
+    values = {(s, m): {0: float(k)} for s in "pq" for k, m in enumerate("abc")}
+    del values["q", "c"]
+    assert rank_table(values)[-1][2] == "not run everywhere, left out: c"
 
 
 def test_every_set_is_ranked_by_the_runs_that_all_methods_have_of_it():
@@ -132,7 +169,9 @@ def test_the_slope_of_a_power_law():
     sizes = np.array([10, 20, 40])
     values = [{k: n**-0.5 * (1 + 0.01 * (-1) ** k) for k in range(10)} for n in sizes]
     center, half = slope(sizes, values)
-    assert center == pytest.approx(-0.5, abs=1e-9) and 0 < half < 0.05
+    assert center == pytest.approx(-0.5, abs=1e-9)
+    deviation = 0.01 / np.sqrt(10) * np.sqrt(2) / np.log(4)  # of the slope, by the first and the last mean alone
+    assert half == pytest.approx(t.ppf(0.975, 9) * deviation, rel=0.15)
 
 
 def rows_of(errors, name="moore"):
@@ -147,17 +186,23 @@ def test_claims_compare_the_paper_with_both_kinds_of_rivals():
     errors = {"pldc, paper": 3.0, "pldc": 2.0, "kNN": 1.0} | dict.fromkeys(("MLP", "MARS"), 5.0)
     errors |= dict.fromkeys(("MLP, as coded", "MARS, as coded"), 10.0) | {"kNN, as coded": 9.0}
     line = claims_table("regression", values_of(rows_of(errors), "nmse"))[1]
-    assert line[:2] == ["moore", "✓"] and line[3] == "yes † / kNN, as coded: confirmed"
-    assert line[4] == "no † / kNN: not confirmed" and line[6] == "no † / kNN"
+    assert line[:2] == ["moore", "✓"] and line[3] == "yes † / kNN, as coded 100 %: confirmed"
+    assert line[4] == "no † / kNN 0 %: not confirmed" and line[6] == "no † / kNN 0 %"
     assert line[7].startswith("kNN 1.9") and line[7].endswith("10 runs")
     assert line[8].startswith("pldc, paper 3.9") and line[8].endswith("(19): not worse")
     del errors["MARS, as coded"]  # a rival that did not run is not beaten
-    assert claims_table("regression", values_of(rows_of(errors), "nmse"))[1][3] == "open / kNN, as coded: open"
+    assert claims_table("regression", values_of(rows_of(errors), "nmse"))[1][3] == "open / kNN, as coded 100 %: open"
 
 
 def test_a_cross_is_confirmed_by_a_rival_that_is_better():
     assert judged(False, "no") == "confirmed" and judged(False, "yes") == "not confirmed"
     assert judged(True, "open") == judged(False, "open") == "open" and judged(True, "") == ""
+
+
+def test_what_the_paper_claims_and_how_it_splits():
+    crosses = {name for claim in CLAIMS.values() for name, better in claim.items() if not better}
+    assert crosses == {"carsmall", "boston", "wine", "heart_disease"}
+    assert {study: 1 / (1 + overlap) for study, overlap in OVERLAP.items()} == {"regression": 0.8, "classes": 0.5}
 
 
 def test_what_failed_is_shown_and_ranked_last():
@@ -181,6 +226,10 @@ def test_few_seeds_have_no_interval_and_equal_seeds_stay_together():
     a, b = ({k: 5.0 * np.sin(k) + shift for k in seeds} for shift in (0.0, 1.0))
     center, half = resampled(lambda s: np.mean([b[k] - a[k] for k in s]), seeds)
     assert center == pytest.approx(1.0) and half < 1e-12  # drawn apart, the half-width would be two
+    single = resampled(lambda s: np.mean([a[k] for k in s]), seeds)[1]
+    assert single == pytest.approx(t.ppf(0.975, 19) * np.std(list(a.values())) / np.sqrt(20), rel=0.15)
+    several = resampled(lambda s: np.mean([a[k] for k in s]), seeds, family=10)[1]
+    assert several / single == pytest.approx(t.ppf(1 - 0.0025, 19) / t.ppf(0.975, 19))
     assert np.isnan(resampled(lambda s: 1.0, seeds[:5])[1]) and np.isnan(resampled(lambda s: 1.0, [])[0])
     assert common_seeds([a, {3: 1.0, 99: 1.0}]) == [3] and common_seeds([a, None]) == []
 
@@ -195,7 +244,7 @@ def test_time_grows_by_the_exponents_of_the_cells(tmp_path, monkeypatch):
     ]
     slow = cells[0] | {"n": 50, "seconds": 1e6}  # too few rows to tell
     (tmp_path / "engines.json").write_text(json.dumps({"cells": [*cells, slow]}))
-    monkeypatch.setattr("experiments.growth.BENCHMARKS", tmp_path)
+    monkeypatch.setattr("experiments.complexity.BENCHMARKS", tmp_path)
     assert time_exponents("squared") == pytest.approx((1.5, 0.5)) and time_exponents("absolute") is None
 
 

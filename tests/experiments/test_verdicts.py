@@ -1,5 +1,8 @@
+import json
+
 import numpy as np
 import pytest
+from experiments.complexity import of_complexity, of_prediction
 from experiments.tables import CLAIMS
 from experiments.verdicts import (
     DIMENSIONS,
@@ -9,9 +12,9 @@ from experiments.verdicts import (
     counted,
     difference,
     no_better_than_a_constant,
-    of_complexity,
     of_the_manifold,
     of_the_rate,
+    of_the_slopes,
     of_the_surface,
     of_the_synthetic_function,
     of_the_tables,
@@ -74,6 +77,8 @@ def test_figure_one_is_about_smoothness_and_error():
     nmse = {("surface", "cv"): runs(2.0), ("surface", "2 D"): runs(90.0)}
     seminorm = {("surface", "cv"): runs(1.0), ("surface", "2 D"): runs(30.0)}  # the wrong way round
     assert [line[2] for line in of_the_surface(nmse, seminorm)] == ["not confirmed", "confirmed"]
+    seminorm["surface", "2 D"] = {k: 0.0 if k < 14 else 1e-3 for k in range(20)}
+    assert "(14 of 20 are constants)" in of_the_surface(nmse, seminorm)[0][1]
 
 
 def test_the_synthetic_claims_follow_the_errors():
@@ -82,6 +87,8 @@ def test_the_synthetic_claims_follow_the_errors():
         "not confirmed"
     ]
     assert verdicts_of(synthetic((1, 16), (5, 20)))[2] == "open"  # ahead, and no more so
+    behind = synthetic((15, 18), (5, 40))  # more and more so, and ahead in the upper half alone
+    assert verdicts_of(behind)[:3] == ["not confirmed", "open", "confirmed"]
 
 
 def test_part_of_the_runs_confirms_nothing():
@@ -94,7 +101,7 @@ def test_part_of_the_runs_confirms_nothing():
 
 @pytest.mark.parametrize(
     "curve, less, none",
-    [(1.0, "confirmed", "confirmed"), (9.0, "not confirmed", "not confirmed")]
+    [(1.0, "confirmed", "confirmed"), (9.0, "not confirmed", "not confirmed"), (1.3, "confirmed", "not confirmed")]
     + [(3.0, "confirmed", "not confirmed"), (5.0, "open", "not confirmed")],
 )
 def test_adaptivity_compares_the_curve_with_the_cube_and_with_itself(curve, less, none):
@@ -117,7 +124,7 @@ def test_a_discrepancy_beyond_its_bound_is_told():
     assert of_the_manifold({key: v for key, v in values.items() if key[0].endswith("=2")}, {}) == []
 
 
-@pytest.mark.parametrize("exponent, expected", [(-1.0, "confirmed"), (-0.1, "not confirmed")])
+@pytest.mark.parametrize("exponent, expected", [(-1.0, "confirmed"), (-0.25, "not confirmed")])  # the bound: −1/3
 def test_the_rate_is_compared_with_the_bound(exponent, expected):
     values = {
         (f"d=2 n={n}", "pldc"): {k: n**exponent * (1 + 0.01 * (-1) ** k) for k in range(10)} for n in (25, 50, 100)
@@ -132,6 +139,9 @@ def test_the_tables_are_judged_where_the_paper_says_better():
     ours = {(name, "pldc, paper"): runs(9.0 if name == "boston" else 2.0) for name in names}  # a cross, as it says
     ticks, _, almost, *_ = of_the_tables({"regression": ours | rivals})
     assert ticks[1:] == ["6 yes", "confirmed"] and almost[1].startswith("7 yes, 1 no (boston)")
+    assert almost[2] == "not testable"
+    half = ours | {(name, "pldc, paper"): runs(9.0) for name in names[:4]}  # half is not almost every one
+    assert of_the_tables({"regression": half | rivals})[2][2] == "not confirmed"
     ours["rock", "pldc, paper"] = runs(4.0)
     assert of_the_tables({"regression": ours | rivals})[0][1:] == ["5 yes, 1 no (rock)", "not confirmed"]
 
@@ -149,8 +159,41 @@ def test_whose_errors_vary_less():
 
 @pytest.mark.parametrize("grows, expected", [((2.4, 0.9), "confirmed"), ((4.0, 0.9), "not confirmed"), (None, "open")])
 def test_far_less_is_half_of_the_exponent(monkeypatch, grows, expected):
-    monkeypatch.setattr("experiments.verdicts.time_exponents", lambda loss: grows)
+    monkeypatch.setattr("experiments.complexity.time_exponents", lambda *_: grows)
     assert {line[2] for line in of_complexity()[:2]} == {expected}
+
+
+def test_times_and_sizes_are_judged_by_the_solves(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.complexity.BENCHMARKS", tmp_path)
+    assert [line[2] for line in of_complexity()] == ["open", "open"]  # nothing ran
+    cells = [
+        {"kind": "solve", "engine": "exact", "loss": loss, "lam": 0.1, "n": n, "d": d, "limit": 60.0}
+        | {"status": "optimal" if n * d < 50_000 else "stopped", "seconds": factor * n**1.5 * d**0.5}
+        for loss, factor in (("absolute", 2.0), ("squared", 1.0))
+        for n in (200, 500, 1000)
+        for d in (2, 50)
+    ]
+    (tmp_path / "engines.json").write_text(json.dumps({"cells": cells, "growth": {}}))
+    linear, quadratic, speed, sizes = of_complexity()
+    assert linear[1] == "n^1.50 d^0.50 from 200 rows on, n^1.50 d^0.50 from 500 on; without 1 cut off after 60 s"
+    assert linear[2] == quadratic[2] == "confirmed"
+    assert "2.00 times as long" in speed[1] and speed[2] == "not confirmed for our engine"
+    assert "up to 1000 rows" in sizes[1] and "up to 50 features" in sizes[1] and sizes[2].startswith("open")
+
+
+@pytest.mark.parametrize("tree, expected", [(30.0, "confirmed"), (3.0, "not confirmed for such a tree")])
+def test_an_index_gains_where_it_is_faster(tmp_path, monkeypatch, tree, expected):
+    monkeypatch.setattr("experiments.complexity.BENCHMARKS", tmp_path)
+    cells = [{"rows_a_second": 10.0, "k-d tree": {"rows_a_second": tree}}]
+    (tmp_path / "throughput.json").write_text(json.dumps({"cells": cells}))
+    assert of_prediction()[0][2] == expected
+
+
+@pytest.mark.parametrize("zeros, expected", [(60.0, "confirmed"), (40.0, "not confirmed"), (50.0, "open")])
+def test_local_models_are_sparse_where_most_slopes_are_zero(zeros, expected):
+    values = {("rock", "pldc, paper"): runs(80.0), ("moore", "pldc, paper"): runs(zeros)}
+    assert of_the_slopes(values)[0][2] == expected
+    assert of_the_slopes({key: {0: v[0]} for key, v in values.items()})[0][2] == "open"
 
 
 def test_claims_without_results_are_left_out():
