@@ -42,12 +42,14 @@ DIRECTIONS, JOINT = ("turn", "componentwise"), ("turn", "joint")
 BESIDE = ", and a free linear term beside"
 CHAIN = "warped features, then directions, joint"
 DEFAULT = CHAIN + ", a free linear term and directions of a smoother beside"
+MANY = "features, directions of a smoother beside"
 VARIANTS = {
     "directions": {"rounds": [DIRECTIONS] * ROUNDS},
     "directions, free linear term": {"rounds": [DIRECTIONS] * ROUNDS, "linear": True},
     "stretched features, then directions, joint": {"rounds": [FEATURES] + [JOINT] * (ROUNDS - 1)},
     CHAIN: {"rounds": [WARPED] + [JOINT] * (ROUNDS - 1), "free": True},
     DEFAULT: {"rounds": [WARPED] + [JOINT] * (ROUNDS - 1), "free": True, "smooth": True},
+    MANY: {"rounds": [], "free": True, "smooth": True},
     "directions of ranks": {"rounds": [DIRECTIONS] * ROUNDS, "ranks": True},
 }
 RIVALS = ("Gaussian process", "XGBoost")
@@ -148,12 +150,12 @@ def cell(name: str, rows: int, seed: int, variants: tuple[str, ...]) -> list[dic
         start = time.perf_counter()
         found, predictions = search(X, y, X_test, **settings)
         seconds = time.perf_counter() - start
-        names = [variant + BESIDE, variant] if settings.get("free") and not settings.get("smooth") else [variant]
+        names = [variant + BESIDE, variant] if settings.get("free") and variant != DEFAULT else [variant]
         for label in names:
             for way, chosen in ways(found).items():
                 kept[label, way] = predictions[list(chosen)].mean(axis=0)
                 line(label, way, kept[label, way], len(chosen), seconds)
-            found.rounds.pop()  # without the round beside, the variant of the shorter name is left
+            found.rounds.pop()  # without the free term, the last round, the variant of the shorter name is left
     for variant, members in MEANS.items():
         for way in ("best", "three") if all((member, "best") in kept for member in members) else ():
             line(variant, way, np.mean([kept[member, way] for member in members], axis=0), 0, 0.0)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, PredefinedSplit
 
-from pldc import DCClassifier, DCRegressor
+from pldc import PLDC, DCClassifier, DCRegressor
 from pldc.problem.recipe import Rows
 from pldc.problem.units import AXES
 from pldc.select import smooth
@@ -204,6 +204,46 @@ def test_one_direction_of_five_features_is_learned_from_fifty_rows():
         for g in ("axes", None)
     )
     assert learned < 0.25 < 0.7 < axes
+
+
+def test_many_rows_are_fitted_along_the_directions_of_the_smoother_alone(monkeypatch):
+    monkeypatch.setattr("pldc.estimators.base.SEVERAL_SOLVES", 79)
+    X, y = ridge_function(80, 5, noise=0.25)
+    X_new, y_new = ridge_function(2000, 5, seed=1, noise=0.0)
+    model = DCRegressor(n_jobs=1).fit(X, y)
+    first = np.unique(model.cv_results_["param_round"], return_index=True)[1]
+    assert model.cv_results_["param_learned"][first].tolist() == ["axes", "smooth"]
+    assert isinstance(model.function_, PLDC) and model.rounds_[0].penalty == "joint"
+    assert share_along(model.rounds_[0].geometry.turn, np.ones(5)) > 0.9
+    assert np.mean((model.predict(X_new) - y_new) ** 2) / y_new.var() < 0.15
+    assert (model.predict(X_new) == DCRegressor(geometry="smoother", n_jobs=1).fit(X, y).predict(X_new)).all()
+    monkeypatch.setattr("pldc.estimators.base.SEVERAL_SOLVES", 80)
+    assert len(set(DCRegressor(n_jobs=1).fit(X, y).cv_results_["param_round"])) > 2
+
+
+def test_many_rows_that_vary_along_the_axes_are_fitted_along_these():
+    X, _ = ridge_function(80, 3)
+    y = np.abs(X[:, 0]) + np.maximum(X[:, 1], 0.0)
+    model = DCRegressor(geometry="smoother", n_jobs=1).fit(X, y)
+    assert model.rounds_[0].geometry.turn is None and model.rounds_[0].penalty == "componentwise"
+
+
+def test_directions_of_a_smoother_at_a_given_lam():
+    X, y = ridge_function(80, 5, noise=0.25)
+    X_new, y_new = ridge_function(2000, 5, seed=1, noise=0.0)
+    turned, axes = (DCRegressor(lam=0.02, geometry=g).fit(X, y) for g in ("smoother", "axes"))
+    errors = [np.mean((model.predict(X_new) - y_new) ** 2) / y_new.var() for model in (turned, axes)]
+    assert errors[0] < 0.5 * errors[1] and turned.certificate_.gap <= turned.tol
+    signed = [DCRegressor(lam=0.02, geometry=g, monotone=[1, 0, 0, 0, 0]).fit(X, y) for g in ("smoother", "axes")]
+    assert (signed[0].predict(X_new) == signed[1].predict(X_new)).all()
+
+
+@pytest.mark.parametrize("settings", [{"monotone": [1, 0]}, {"columns": 1}])
+def test_where_nothing_can_be_turned_the_axes_remain(settings):
+    X, y = ridge_function(40, 2)
+    X = X[:, : settings.get("columns", 2)]
+    model = DCRegressor(geometry="smoother", monotone=settings.get("monotone")).fit(X, y)
+    assert set(model.cv_results_["param_learned"]) == {"axes"} and model.rounds_[0].geometry.turn is None
 
 
 def test_turned_coordinates_are_under_the_joint_seminorm():

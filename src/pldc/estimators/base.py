@@ -24,7 +24,7 @@ from pldc.problem import Problem, make_penalty
 from pldc.problem.class_losses import softmax
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import weighted_mean
-from pldc.select.coordinates import Step
+from pldc.select.coordinates import Step, smooth_geometry
 from pldc.select.folds import distinct, divided, interleaved, subsample
 from pldc.select.rounds import FittedRound, Plan, solve_rounds
 from pldc.select.rules import rate, scale_of_lam
@@ -35,9 +35,9 @@ from pldc.solve.progress import shown
 from pldc.solve.run import STATUS, Monitor
 from pldc.solve.workers import blas_threads
 
-GEOMETRIES = ("axes", "directions", "learned")
+GEOMETRIES = ("axes", "smoother", "directions", "learned")
 COMBINE = ("average", "best")
-SEVERAL_SOLVES = 600  # rows up to which rounds are averaged, and regression learns its geometry, unless told otherwise
+SEVERAL_SOLVES = 600  # rows up to which rounds are averaged, and regression learns from its fits, unless told otherwise
 HUGE = 1e50  # weights beyond which, and below one over which, they are scaled
 REALISTIC = 1e-2  # gap that the quick engine reaches
 FEWEST = 4  # distinct rows that cross-validation needs
@@ -48,7 +48,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     _rules: ClassVar[tuple[str, ...]] = ("cv",)
     _labels: ClassVar[bool] = False  # y are labels of classes
-    _learned: ClassVar[str] = "learned"  # the default geometry of few rows
+    _learned: ClassVar[str] = "learned"  # the default geometry of few rows,
+    _quicker: ClassVar[str] = "smoother"  # and of many
     lam: Any
     cv: Any
     max_cv_rows: int | None
@@ -76,19 +77,21 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         merged, _ = distinct(rows, self._labels)
         few = len(divided(merged, FEWEST, self._labels).y) < FEWEST
         geometry = "axes" if few else self._geometry(lam, len(merged.y))
-        rounds = 0 if geometry == "axes" else whole("max_rounds", self.max_rounds, 0)
+        rounds = 0 if geometry in ("axes", "smoother") else whole("max_rounds", self.max_rounds, 0)
         if self.combine is not None:
             choice("combine", self.combine, COMBINE)
         solver_for = self._solver_for(self._threads())
         solver_for(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
         with shown(self.verbose) as log:
             if lam == "cv" and not few:
-                plan, keep_folds = self._cross_validate(
-                    recipe, given, merged, groups, self._steps(recipe, geometry, rounds)
-                )
+                steps = self._steps(recipe, geometry, rounds)
+                beside = self._beside(recipe) if steps else self._smoother(recipe) if geometry == "smoother" else []
+                plan, keep_folds = self._cross_validate(recipe, given, merged, groups, steps, beside)
             else:
                 number, keep_folds = self._number_without_folds(recipe, rows, lam), None
-                plan = [(recipe, number, learn_geometry(recipe, rows, number, rounds))]
+                smooth = geometry == "smoother"
+                found = smooth_geometry(recipe, rows) if smooth else learn_geometry(recipe, rows, number, rounds)
+                plan = [(recipe, number, found)]
             # Whoever watches sees all rounds, one after the other; else several are solved at once.
             processes = 1 if len(plan) == 1 or monitor is not None or self.verbose else self._processes()
             if processes > 1:
@@ -103,7 +106,13 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
 
     def _cross_validate(
-        self, recipe: Recipe, given: Rows, merged: Rows, groups: ArrayLike | None, steps: list[Step]
+        self,
+        recipe: Recipe,
+        given: Rows,
+        merged: Rows,
+        groups: ArrayLike | None,
+        steps: list[Step],
+        beside: list[Step],
     ) -> tuple[Plan, Callable[[int], None]]:
         """Choose λ and the rounds, and keep the scores.
 
@@ -121,7 +130,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             jobs=self._jobs(),
             level=self._level(),
         )
-        search.run(scale_of_lam(recipe, merged), steps, self._beside(recipe) if steps else [])
+        search.run(scale_of_lam(recipe, merged), steps, beside)
         combine = self.combine or ("average" if len(merged.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
         self.cv_results_, self.cv_score_ = search.results(), search.mean_score(chosen)
@@ -154,9 +163,13 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _recipe(self) -> Recipe:
         raise NotImplementedError
 
-    def _beside(self, recipe: Recipe) -> list[Step]:
-        """Return what else to try where a geometry is learned: directions of a smoother, if slopes have no signs."""
+    def _smoother(self, recipe: Recipe) -> list[Step]:
+        """Return the round along the directions of a smoother; none where slopes have signs."""
         return [] if np.any(recipe.monotone) else [Step(self._turned(recipe), "smooth")]
+
+    def _beside(self, recipe: Recipe) -> list[Step]:
+        """Return what else to try where a geometry is learned from fits."""
+        return self._smoother(recipe)
 
     def _turned(self, recipe: Recipe) -> Recipe:
         """Return the recipe for coordinates in which features mean nothing."""
@@ -213,10 +226,10 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _geometry(self, lam: float | str, n: int) -> str:
         if self.geometry is not None:
             return choice("geometry", self.geometry, GEOMETRIES)
-        return self._learned if lam == "cv" and n <= self._few() else "axes"
+        return (self._learned if n <= self._few() else self._quicker) if lam == "cv" else "axes"
 
     def _few(self) -> int:
-        """Return up to how many rows the geometry is learned by default."""
+        """Return up to how many rows the geometry is learned from fits by default."""
         return SEVERAL_SOLVES
 
     def _seed(self) -> Any:

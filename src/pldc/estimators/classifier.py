@@ -71,7 +71,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         Scorer of scikit-learn, larger is better. None: the loss itself.
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
-    geometry : {"learned", "directions", "axes"}, optional
+    geometry : {"learned", "directions", "smoother", "axes"}, optional
         As for :class:`DCRegressor`; the gradients are those of all scores, the smoother is of all classes. None:
         "directions" with the hinge, ``lam="cv"`` and up to 1000 classes × distinct rows; else "axes", which takes a
         fraction of the time.
@@ -140,6 +140,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     _labels: ClassVar[bool] = True
     _learned: ClassVar[str] = "directions"
+    _quicker: ClassVar[str] = "axes"
 
     def __init__(
         self,

@@ -82,15 +82,15 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         given, and nothing else. None: the loss itself.
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
-    geometry : {"learned", "directions", "axes"}, optional
+    geometry : {"learned", "directions", "smoother", "axes"}, optional
         "axes": slopes are measured along the features. "learned": the fit is repeated in coordinates made from the
         gradients of the one before: first every feature is warped, stretched more where f is steep along it; then
         directions of the warped features are taken (with `monotone`, none are). "directions": the same with features
         stretched by one number each instead of warped, so that every round is one PLDC of the features themselves; so
         it is also for a `shape`, and for a number as `lam`. With ``lam="cv"``, several features and without `monotone`
         one round beside these is along the directions in which a kernel smoother of the rows varies (a least-squares
-        one, whatever the `loss`).
-        None: "learned" for ``lam="cv"`` up to 600 rows, where it takes seconds, else "axes".
+        one, whatever the `loss`). "smoother": along these, or along the features if that predicts better; one PLDC.
+        None: for ``lam="cv"`` "learned" up to 600 rows, where it takes seconds, and "smoother" beyond; else "axes".
     max_rounds : int, default=3
         How often the geometry is learned from a fit at most; with ``lam="cv"`` it ends when the score stops improving.
     combine : {"average", "best"}, optional

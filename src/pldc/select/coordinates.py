@@ -107,6 +107,12 @@ def smooth_turns(recipe: Recipe, sample: Sample, jobs: int | None) -> list[Geome
     return [None if turn is None else Geometry(turn=turn) for turn in turns]
 
 
+def smooth_geometry(recipe: Recipe, rows: Rows) -> Geometry:
+    """Return the directions of a smoother of all rows; the axes where slopes have signs or nothing is learned."""
+    turn = None if np.any(recipe.monotone) else smooth_turn(recipe, rows)
+    return AXES if turn is None else Geometry(turn=turn)
+
+
 def warps(recipe: Recipe, sample: Sample, fits: list[Fit]) -> list[Geometry | None]:
     """Learn a warp from the slopes of every fold, and one of all rows from those of all folds."""
     unit = recipe.units(sample.rows)
