@@ -20,7 +20,7 @@ def exponents(values: Values) -> list[tuple[int, str, float, float, np.ndarray]]
                 for (s, b), v in values.items()
                 if b == m and s.split()[0] == d and np.isfinite(list(v.values())).any()
             }
-            if m == "pldc":  # with more rows the defaults learn no geometry: another method
+            if m == "pldc":  # with more rows the defaults are another, quicker method
                 found = {n: v for n, v in found.items() if n <= SEVERAL_SOLVES}
             sizes = np.array(sorted(found))
             if len(sizes) > 1:
