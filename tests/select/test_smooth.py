@@ -212,13 +212,20 @@ def test_many_rows_are_fitted_along_the_directions_of_the_smoother_alone(monkeyp
     X_new, y_new = ridge_function(2000, 5, seed=1, noise=0.0)
     model = DCRegressor(n_jobs=1).fit(X, y)
     first = np.unique(model.cv_results_["param_round"], return_index=True)[1]
-    assert model.cv_results_["param_learned"][first].tolist() == ["axes", "smooth"]
+    assert model.cv_results_["param_learned"][first].tolist() == ["axes", "smooth", "axes"]
+    assert model.cv_results_["param_linear"][first].tolist() == [False, False, True]
     assert isinstance(model.function_, PLDC) and model.rounds_[0].penalty == "joint"
     assert share_along(model.rounds_[0].geometry.turn, np.ones(5)) > 0.9
     assert np.mean((model.predict(X_new) - y_new) ** 2) / y_new.var() < 0.15
     assert (model.predict(X_new) == DCRegressor(geometry="smoother", n_jobs=1).fit(X, y).predict(X_new)).all()
     monkeypatch.setattr("pldc.estimators.base.SEVERAL_SOLVES", 80)
-    assert len(set(DCRegressor(n_jobs=1).fit(X, y).cv_results_["param_round"])) > 2
+    assert len(set(DCRegressor(n_jobs=1).fit(X, y).cv_results_["param_round"])) > 3
+
+
+def test_the_smoother_alone_gives_one_function_of_few_rows_too():
+    X, y = ridge_function(60, 2, noise=0.5)
+    one, mean = (DCRegressor(geometry="smoother", combine=c, n_jobs=1).fit(X, y) for c in (None, "average"))
+    assert isinstance(one.function_, PLDC) and len(one.rounds_) == 1 < len(mean.rounds_)
 
 
 def test_many_rows_that_vary_along_the_axes_are_fitted_along_these():

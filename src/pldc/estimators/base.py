@@ -85,7 +85,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         with shown(self.verbose) as log:
             if lam == "cv" and not few:
                 steps = self._steps(recipe, geometry, rounds)
-                beside = self._beside(recipe) if steps else self._smoother(recipe) if geometry == "smoother" else []
+                beside = self._beside(recipe) if steps or geometry == "smoother" else []
                 plan, keep_folds = self._cross_validate(recipe, given, merged, groups, steps, beside)
             else:
                 number, keep_folds = self._number_without_folds(recipe, rows, lam), None
@@ -131,7 +131,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             level=self._level(),
         )
         search.run(scale_of_lam(recipe, merged), steps, beside)
-        combine = self.combine or ("average" if len(merged.y) <= SEVERAL_SOLVES else "best")
+        combine = self.combine or ("average" if steps and len(merged.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
         self.cv_results_, self.cv_score_ = search.results(), search.mean_score(chosen)
         carry = rate(share, rows.X.shape[1])
@@ -163,13 +163,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _recipe(self) -> Recipe:
         raise NotImplementedError
 
-    def _smoother(self, recipe: Recipe) -> list[Step]:
-        """Return the round along the directions of a smoother; none where slopes have signs."""
-        return [] if np.any(recipe.monotone) else [Step(self._turned(recipe), "smooth")]
-
     def _beside(self, recipe: Recipe) -> list[Step]:
-        """Return what else to try where a geometry is learned from fits."""
-        return self._smoother(recipe)
+        """Return what to try that needs no fit before it: directions of a smoother, if slopes have no signs."""
+        return [] if np.any(recipe.monotone) else [Step(self._turned(recipe), "smooth")]
 
     def _turned(self, recipe: Recipe) -> Recipe:
         """Return the recipe for coordinates in which features mean nothing."""

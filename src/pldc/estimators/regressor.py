@@ -89,14 +89,16 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         stretched by one number each instead of warped, so that every round is one PLDC of the features themselves; so
         it is also for a `shape`, and for a number as `lam`. With ``lam="cv"``, several features and without `monotone`
         one round beside these is along the directions in which a kernel smoother of the rows varies (a least-squares
-        one, whatever the `loss`). "smoother": along these, or along the features if that predicts better; one PLDC.
+        one, whatever the `loss`). "smoother": nothing is learned from fits, and of the features, these
+        directions and the features with a free linear term that is taken which predicts best (for a number as `lam`,
+        the directions).
         None: for ``lam="cv"`` "learned" up to 600 rows, where it takes seconds, and "smoother" beyond; else "axes".
     max_rounds : int, default=3
         How often the geometry is learned from a fit at most; with ``lam="cv"`` it ends when the score stops improving.
     combine : {"average", "best"}, optional
         "average": `function_` is the mean of up to three rounds, those whose mean predicts best out of fold: a short
-        sum of functions. "best": it is the best single round. None: "average" up to 600 rows; beyond, more solves cost
-        more than they gain.
+        sum of functions. "best": it is the best single round. None: "average" where the geometry is learned from fits, up to
+        600 rows; beyond, more solves cost more than they gain.
     M : float, optional
         Bound on the size of y around its mean for ``lam="srm"``, in the units of y; the largest deviation seen if None.
     shape : {"dc", "convex", "concave"}, default="dc"
