@@ -12,6 +12,8 @@ from experiments.statistics import CONFIRMED, NOT, NOT_TESTABLE, OPEN, unique
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks" / "results"
 FEWEST_ROWS = 200  # from which on the time of a solve tells how it grows
 LARGE_ROWS = 500
+ROWS, FEATURES = 1000, 100  # up to which the paper calls its method viable
+SIGNIFICANT = 0.8  # of the time is significantly faster
 ARGUED = [
     ["the fit is readable", "the paper names no measure of it", NOT_TESTABLE],
     [
@@ -73,8 +75,11 @@ def growth_table() -> list[list[str]]:
 
 
 def time_exponents(loss: str, fewest: int = FEWEST_ROWS) -> tuple[float, float] | None:
-    """Return the exponents of n and of d in the time of the accurate engine, by least squares of logarithms."""
-    cells = [c for c in solves(loss) if c["n"] >= fewest and solved(c)]
+    """Return the exponents of n and of d in the time of the accurate engine, by least squares of logarithms.
+
+    Solves that were cut off count with the time they had.
+    """
+    cells = [c for c in solves(loss) if c["n"] >= fewest]
     if len({c["n"] for c in cells}) < 2 or len({c["d"] for c in cells}) < 2:
         return None
     lams = sorted({c["lam"] for c in cells})
@@ -93,7 +98,7 @@ def of_the_program(what: str, loss: str, most: tuple[float, float]) -> list[str]
     measured += "" if end is None else f", n^{end[0]:.2f} d^{end[1]:.2f} from {LARGE_ROWS} on"
     cut = [c for c in solves(loss) if c["n"] >= FEWEST_ROWS and not solved(c)]
     if cut:
-        measured += f"; without {len(cut)} cut off after {max(c['limit'] for c in cut):.0f} s"
+        measured += f", or more: {len(cut)} were cut off after {max(c['limit'] for c in cut):.0f} s and count as that"
     far = all(
         exponent <= limit / 2 for each in (found, end or found) for exponent, limit in zip(each, most, strict=True)
     )
@@ -113,19 +118,24 @@ def of_the_absolute_loss() -> list[list[str]]:
     measured = (
         f"our accurate engine takes {middle:.2f} times as long under it (median of {len(ratios)} pairs of solves)"
     )
-    state = f"{CONFIRMED if middle < 1 else NOT} for our engine"
+    state = f"{CONFIRMED if middle < SIGNIFICANT else NOT} for our engine"
     return [["the absolute loss, a linear program, significantly speeds up computation", measured, state]]
 
 
 def of_the_sizes() -> list[list[str]]:
     """Judge whether the sizes that the paper names can be solved."""
-    cells = [c for loss in ("absolute", "squared") for c in solves(loss) if solved(c)]
+    cells = [c for loss in ("absolute", "squared") for c in solves(loss) if c["n"] >= ROWS]
     if not cells:
         return []
-    rows, features = max(c["n"] for c in cells), max(c["d"] for c in cells if c["n"] >= LARGE_ROWS)
-    state = CONFIRMED if rows >= 1000 and features >= 100 else f"{OPEN}: more features were not tried"
-    measured = f"certified to 1e-4 up to {rows} rows, and of {LARGE_ROWS} rows and more up to {features} features"
-    return [["viable for up to 10³ rows and 10² features", measured, state]]
+    features = max((c["d"] for c in cells if solved(c)), default=0)
+    cut = [c for c in cells if not solved(c)]
+    measured = f"of {ROWS} rows and more certified to 1e-4 up to {features} features"
+    if cut:
+        least, limit = min(c["d"] for c in cut), max(c["limit"] for c in cut)
+        wide = sum(c["d"] >= least for c in cells)
+        measured += f"; from {least} on, {len(cut)} of {wide} solves took over {limit:.0f} s"
+    state = CONFIRMED if features >= FEATURES else f"{OPEN}: more features were not tried"
+    return [[f"viable for up to {ROWS} rows and {FEATURES} features", measured, state]]
 
 
 def of_an_iteration() -> list[list[str]]:

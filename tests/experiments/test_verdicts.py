@@ -163,6 +163,13 @@ def test_far_less_is_half_of_the_exponent(monkeypatch, grows, expected):
     assert {line[2] for line in of_complexity()[:2]} == {expected}
 
 
+def test_the_linear_program_has_no_bound_on_features_and_the_largest_sizes_count(monkeypatch):
+    monkeypatch.setattr("experiments.complexity.time_exponents", lambda *_: (2.4, 1.5))
+    assert [line[2] for line in of_complexity()[:2]] == ["confirmed", "not confirmed"]
+    monkeypatch.setattr("experiments.complexity.time_exponents", lambda _, fewest=0: (4.0 if fewest else 2.0, 0.5))
+    assert [line[2] for line in of_complexity()[:2]] == ["not confirmed", "not confirmed"]
+
+
 def test_times_and_sizes_are_judged_by_the_solves(tmp_path, monkeypatch):
     monkeypatch.setattr("experiments.complexity.BENCHMARKS", tmp_path)
     assert [line[2] for line in of_complexity()] == ["open", "open"]  # nothing ran
@@ -175,10 +182,17 @@ def test_times_and_sizes_are_judged_by_the_solves(tmp_path, monkeypatch):
     ]
     (tmp_path / "engines.json").write_text(json.dumps({"cells": cells, "growth": {}}))
     linear, quadratic, speed, sizes = of_complexity()
-    assert linear[1] == "n^1.50 d^0.50 from 200 rows on, n^1.50 d^0.50 from 500 on; without 1 cut off after 60 s"
+    end = ", or more: 1 were cut off after 60 s and count as that"
+    assert linear[1] == "n^1.50 d^0.50 from 200 rows on, n^1.50 d^0.50 from 500 on" + end
     assert linear[2] == quadratic[2] == "confirmed"
     assert "2.00 times as long" in speed[1] and speed[2] == "not confirmed for our engine"
-    assert "up to 1000 rows" in sizes[1] and "up to 50 features" in sizes[1] and sizes[2].startswith("open")
+    assert "up to 2 features; from 50 on, 2 of 2 solves took over 60 s" in sizes[1] and sizes[2].startswith("open")
+    largest = [cells[0] | {"n": 1000, "d": 100, "status": "optimal"}]
+    small = [cell for cell in cells if cell["n"] < 500]
+    for more, expected in (([*cells, *largest], "confirmed"), (small, None)):
+        (tmp_path / "engines.json").write_text(json.dumps({"cells": more, "growth": {}}))
+        said = {line[0]: line[2] for line in of_complexity()}
+        assert said.get("viable for up to 1000 rows and 100 features") == expected
 
 
 @pytest.mark.parametrize("tree, expected", [(30.0, "confirmed"), (3.0, "not confirmed for such a tree")])

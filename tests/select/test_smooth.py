@@ -223,7 +223,8 @@ def test_many_rows_are_fitted_along_the_directions_of_the_smoother_alone(monkeyp
 
 
 def test_the_smoother_alone_gives_one_function_of_few_rows_too():
-    X, y = ridge_function(60, 2, noise=0.5)
+    X, y = ridge_function(60, 3, seed=1, noise=0.3)
+    y = y + 2 * np.abs(X[:, 0]) + X[:, 1]
     one, mean = (DCRegressor(geometry="smoother", combine=c, n_jobs=1).fit(X, y) for c in (None, "average"))
     assert isinstance(one.function_, PLDC) and len(one.rounds_) == 1 < len(mean.rounds_)
 

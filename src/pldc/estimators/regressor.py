@@ -97,8 +97,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         How often the geometry is learned from a fit at most; with ``lam="cv"`` it ends when the score stops improving.
     combine : {"average", "best"}, optional
         "average": `function_` is the mean of up to three rounds, those whose mean predicts best out of fold: a short
-        sum of functions. "best": it is the best single round. None: "average" where the geometry is learned from fits, up to
-        600 rows; beyond, more solves cost more than they gain.
+        sum of functions. "best": it is the best single round. None: "average" where the geometry is learned from fits,
+        up to 600 rows; beyond, more solves cost more than they gain.
     M : float, optional
         Bound on the size of y around its mean for ``lam="srm"``, in the units of y; the largest deviation seen if None.
     shape : {"dc", "convex", "concave"}, default="dc"
