@@ -91,7 +91,7 @@ def studies(quick: bool) -> dict[str, Study]:
             dict.fromkeys((*TODAY, *VARIANTS), 20),
         ),
         "classes": Study(
-            {name: few(20, 1) for name in CLASSES} | {"bpd": few(100, 1)},  # twenty halves had us worse than the reference
+            {name: few(20, 1) for name in CLASSES} | {"bpd": few(100, 1)},  # worse than the reference of twenty
             tuple(CLASSIFIERS),
             dict.fromkeys(NO_CLAIM, 20),
         ),
