@@ -2,6 +2,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from pldc.select import discrepancy as room
 from pldc.select.discrepancy import discrepancy, linear_program, wasserstein
 
 
@@ -53,6 +54,39 @@ def test_every_split_is_found(seed):
     truth = discrepancy(X, n_splits=4, method="lp")
     found = discrepancy(X, n_splits=4, method="exact")
     assert np.allclose(found.halves, truth.halves, rtol=0.011)
+
+
+def test_one_feature_has_an_engine_of_its_own():
+    rng = np.random.default_rng(5)
+    few, many = rng.normal(size=(60, 1)), rng.normal(size=(1200, 1))
+    truth = discrepancy(few, n_splits=2, method="lp")
+    found = discrepancy(few, n_splits=2)
+    assert found.lower * (1 - 1e-7) <= truth.value <= found.upper * (1 + 1e-7)
+    for bounds in (found, discrepancy(many, n_splits=1, max_rows=None)):
+        assert bounds.upper - bounds.lower <= 0.01 * bounds.upper
+
+
+@pytest.mark.parametrize(
+    ("shape", "method", "engine"),
+    [
+        ((500, 2), "auto", "auto"),
+        ((502, 2), "auto", "admm"),
+        ((502, 1), "auto", "auto"),
+        ((50, 2), "admm", "admm"),
+        ((50, 1), "exact", "exact"),
+    ],
+)
+def test_which_engine(monkeypatch, shape, method, engine):
+    asked = []
+
+    def make_solver(name, problem, **settings):
+        asked.append((name, settings.get("max_iter")))
+        raise InterruptedError
+
+    monkeypatch.setattr(room, "make_solver", make_solver)
+    with pytest.raises(InterruptedError):
+        discrepancy(np.random.default_rng(0).normal(size=shape), method=method, max_rows=None)
+    assert asked == [(engine, 300 if engine == "admm" else None)]
 
 
 def test_never_above_twice_the_wasserstein_distance_but_above_it_for_two_points():

@@ -32,11 +32,10 @@ from pldc.problem.certificate import certify
 from pldc.problem.losses import absolute
 from pldc.problem.penalties import Penalty, make_penalty
 from pldc.problem.program import LARGEST, Problem, Solution
-from pldc.solve.admm import AdmmSolver
-from pldc.solve.exact import ExactSolver
+from pldc.solve.choose import make_solver
 
 METHODS = ("auto", "lp", "exact", "admm")
-TINY, SMALL = 40, 400  # rows up to which "auto" solves the linear program, and uses the accurate engine
+TINY, SMALL = 40, 500  # rows up to which "auto" solves the linear program, and uses the accurate engine
 STEPS = 8  # of λ
 QUICK_ITERATIONS = 300  # of the quick engine, for each
 
@@ -94,7 +93,8 @@ def discrepancy(
         Relative distance of the bounds at which to stop. ``method="admm"`` may end above it.
     method : {"auto", "lp", "exact", "admm"}
         "lp": one linear program with all n² rows, by HiGHS, for small n and for checks; "exact" and "admm": the
-        accurate and the quick engine; "auto": the program up to 40 rows, the accurate engine up to 400, else the quick.
+        accurate and the quick engine; "auto": the program up to 40 rows, the engine of one feature where there is but
+        one, the accurate engine up to 500 rows, else the quick one, whose bounds are often far apart.
     max_rows : int or None, default=500
         Of more rows than this a random subsample is used; it makes the discrepancy larger. None: all rows.
     threads : int, optional
@@ -122,8 +122,8 @@ def discrepancy(
         if method == "lp" or (method == "auto" and n <= TINY):
             bounds.append((linear_program(rows, sign, penalty),) * 2)
         else:
-            quick = method == "admm" or (method == "auto" and n > SMALL)
-            bounds.append(_by_threshold(rows, sign, norm, tol, quick, threads))
+            quick = method == "auto" and n > SMALL and rows.shape[1] > 1
+            bounds.append(_by_threshold(rows, sign, norm, tol, "admm" if quick else method, threads))
     halves = np.array(bounds)
     lower, upper = halves.mean(axis=0)
     return Discrepancy(float(lower), float(upper), halves, n)
@@ -146,7 +146,7 @@ def _rows(X: ArrayLike) -> Array:
 
 
 def _by_threshold(
-    X: Array, sign: Array, penalty: Penalty, tol: float, quick: bool, threads: int | None
+    X: Array, sign: Array, penalty: Penalty, tol: float, engine: str, threads: int | None
 ) -> tuple[float, float]:
     """Raise λ to just below the best quotient so far until the bounds meet."""
     width = 2.0 * float(np.ptp(X, axis=0).max())
@@ -160,12 +160,9 @@ def _by_threshold(
         lam = 0.5 * max(lower, 1e-3 * upper) * (1.0 - 0.1 * tol)
         problem = Problem.from_data(X, sign, loss=absolute(), penalty=penalty, lam=lam)
         gap = max(1e-9, 0.05 * max(tol, 0.1 ** (step + 1)) * lam / width)  # coarse at first: λ is far off then
-        solver: AdmmSolver | ExactSolver
-        if quick:
-            solver = AdmmSolver(tol=max(gap, 1e-4), max_iter=QUICK_ITERATIONS, threads=threads)
-        else:
-            solver = ExactSolver(tol=gap, threads=threads)
-        start = solver.solve(problem, start)
+        quick: dict[str, Any] = {"max_iter": QUICK_ITERATIONS} if engine == "admm" else {}
+        gap = max(gap, 1e-4) if quick else gap
+        start = make_solver(engine, problem, tol=gap, threads=threads, **quick).solve(problem, start)
         if start.status == "interrupted":
             raise KeyboardInterrupt
         certificate = certify(problem, start)
