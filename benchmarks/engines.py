@@ -29,6 +29,7 @@ from benchmarks.exact_against_clarabel import model as model_of_the_program
 from benchmarks.exact_against_clarabel import synthetic
 from pldc.problem import Problem, certify, make_loss, make_penalty
 from pldc.problem.scaling import normalise
+from pldc.select.discrepancy import discrepancy
 from pldc.solve import AdmmSolver, ExactSolver
 from pldc.solve.admm import Admm
 from pldc.solve.workers import Workers
@@ -111,6 +112,16 @@ def iterate(cell: dict) -> dict:
     }
 
 
+def halves(cell: dict) -> dict:
+    """Time the discrepancy of one random division into halves, joint seminorm, to one per cent."""
+    X, _ = synthetic(cell["n"], cell["d"])
+    start = time.perf_counter()
+    found = discrepancy(X, n_splits=1, method="exact", max_rows=None, tol=1e-2, threads=THREADS)
+    seconds = time.perf_counter() - start
+    met = found.upper - found.lower <= 1e-2 * found.upper
+    return {"seconds": seconds, "value": found.value, "status": "optimal" if met else "stalled"}
+
+
 def peer(cell: dict) -> dict:
     """Time a general solver by row generation."""
     from benchmarks.peers import generate_rows
@@ -187,7 +198,7 @@ def on_their_objective(cell: dict, X: np.ndarray, y: np.ndarray, fit: Callable[.
     }
 
 
-KINDS = {"solve": solve, "iterate": iterate, "peer": peer, "authors": authors}
+KINDS = {"solve": solve, "iterate": iterate, "discrepancy": halves, "peer": peer, "authors": authors}
 
 
 def cells(quick: bool, path: str | None) -> list[dict]:
@@ -204,6 +215,10 @@ def cells(quick: bool, path: str | None) -> list[dict]:
     if not quick:
         cell = {"kind": "solve", "engine": "exact", "n": 2000, "d": 10, "lam": 0.02, "loss": "squared"}
         out.append({**cell, "limit": 200.0})
+        cell |= {"n": 1000, "d": 100}
+        out += [{**cell, "loss": loss, "limit": 600.0} for loss in ("squared", "absolute")]
+    for n in (50, 100, 200) if quick else (100, 200, 400):
+        out += [{"kind": "discrepancy", "n": n, "d": d} for d in (2, 5, 10)]
     for n in (100, 200, 500) if quick else (100, 200, 500, 1000):
         cell = {"kind": "solve", "engine": "admm", "n": n, "d": 5, "lam": 0.2, "loss": "squared"}
         out.append({**cell, "limit": 60.0})

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.authors import authors_table
 from experiments.cells import read, write_table
 from experiments.complexity import growth_table
 from experiments.growth import rate_table
@@ -33,6 +34,7 @@ METRICS = {
     "sparse": "zeros",
     "wide": "nmse",
 }
+MORE = {"surface": ("seminorm",), "manifold": ("discrepancy",), "sparse": ("weights", "place")}  # further metrics
 ORDER = {method: k for k, method in enumerate(unique([*REGRESSORS, *CLASSIFIERS]))}
 ABOVE_2000 = ("abalone", "power_plant", "kin8nm")  # of the wide study, sets of more rows
 
@@ -80,10 +82,20 @@ def discrepancy_table(values: Values) -> list[list[str]]:
     return lines
 
 
+def zeros_table(slopes: Values, weights: Values) -> list[list[str]]:
+    """Return the share of zeros, per cent, one column a data set."""
+    sets = sets_of(slopes)
+    lines = [["zeros, per cent, among", *sets, "runs"]]
+    for what, values in (("slopes of f at new rows", slopes), ("weights of the pieces of both parts", weights)):
+        found = [values.get((s, "pldc, paper"), {}) for s in sets]
+        lines.append([what, *(shown(v.values(), 0) for v in found), str(min(map(len, found)))])
+    return lines
+
+
 def tables(folder: Path) -> dict[str, list[list[str]]]:
     """Return all tables that the result files of `folder` allow, by name."""
     out: dict[str, list[list[str]]] = {}
-    found, sources = {}, [["study", "rows", "commits"]]
+    found, more, sources = {}, {}, [["study", "rows", "commits"]]
     for name, metric in METRICS.items():
         rows = read(folder / f"paper_{name}.csv")
         if not rows:
@@ -92,8 +104,11 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
         values = found[name] = values_of(rows, metric)
         fair = {key: v for key, v in values.items() if "," not in key[1]}  # our defaults and tuned rivals
         out[name] = wide_table(values) if name == "wide" else means_table(values, 4 if name == "rate" else 1)
+        for metric in MORE.get(name, ()):
+            more[metric] = values_of(rows, metric)
         if name in CLAIMS:
             out[f"{name}_claims"] = claims_table(name, values)
+            out[f"{name}_authors"] = authors_table(name, values)
         if name == "classes":
             out["classes_ranks"] = rank_table(fair)
         if name == "wide":
@@ -101,17 +116,16 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
             out["wide_ranks_2000"] = rank_table({key: v for key, v in fair.items() if key[0] not in ABOVE_2000})
             out["wide_lost"] = lost_table(fair)
         if name == "surface":
-            out["surface_seminorm"] = means_table(values_of(rows, "seminorm"), 2)
+            out["surface_seminorm"] = means_table(more["seminorm"], 2)
         if name == "manifold":
-            out["manifold_discrepancy"] = discrepancy_table(values_of(rows, "discrepancy"))
+            more["discrepancy"] = {key: v for key, v in more["discrepancy"].items() if key[1] == "discrepancy"}
+            out["manifold_discrepancy"] = discrepancy_table(more["discrepancy"])
+        if name == "sparse":
+            out["sparse"] = zeros_table(values, more["weights"])
         if name == "rate":
             out["rate_exponents"] = rate_table(values)
     out["sources"], out["growth"] = sources, growth_table()
-    seminorm, discrepancies = (
-        values_of(read(folder / f"paper_{name}.csv"), metric)
-        for name, metric in (("surface", "seminorm"), ("manifold", "discrepancy"))
-    )
-    out["claims"] = claims(found, seminorm, {key: v for key, v in discrepancies.items() if key[1] == "discrepancy"})
+    out["claims"] = claims(found, more)
     return out
 
 

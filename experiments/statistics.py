@@ -62,24 +62,31 @@ def smallest(values: dict[str, dict[int, float]]) -> str:
     return min(values, key=lambda m: np.nan_to_num(interval(values[m].values())[0], nan=np.inf))
 
 
-def verdict(ours: dict[int, float], rivals: dict[str, dict[int, float]], sets: int = 1, overlap: float = 0.0) -> str:
-    """Judge "better than all" by paired differences to each rival: yes, no, or open.
+def against_each(
+    ours: dict[int, float], rivals: dict[str, dict[int, float]], sets: int = 1, overlap: float = 0.0
+) -> dict[str, str]:
+    """Judge "better" by paired differences to each rival: yes, no, or open.
 
     Who failed in a run that both have is neither better nor worse than the other, and too few runs prove nothing. Of
-    `sets` that are judged side by side all verdicts hold at once. One rival suffices for "no", so that it is corrected
-    for their number too; "yes" needs all of them.
+    `sets` that are judged side by side all verdicts hold at once. One rival suffices for "no" to "better than all", so
+    that it is corrected for their number too; "yes" needs all of them.
     """
-    if not ours or not rivals:
-        return ""
-    state = "yes"
-    for values in rivals.values():
+    states = {}
+    for name, values in rivals.items():
         differences = [values[s] - ours[s] for s in ours if s in values]
         known = len(differences) >= ENOUGH and bool(np.isfinite(differences).all())
-        if known and np.add(*interval(differences, overlap, sets * len(rivals))) < 0:
-            return "no"
-        if not (known and np.subtract(*interval(differences, overlap, sets)) > 0):
-            state = "open"
-    return state
+        worse = known and np.add(*interval(differences, overlap, sets * len(rivals))) < 0
+        better = known and np.subtract(*interval(differences, overlap, sets)) > 0
+        states[name] = "no" if worse else "yes" if better else "open"
+    return states
+
+
+def verdict(ours: dict[int, float], rivals: dict[str, dict[int, float]], sets: int = 1, overlap: float = 0.0) -> str:
+    """Judge "better than all": no where it is worse than one rival, yes where it is better than each, or open."""
+    if not ours or not rivals:
+        return ""
+    states = against_each(ours, rivals, sets, overlap).values()
+    return next((state for state in ("no", "open") if state in states), "yes")
 
 
 def share_won(ours: dict[int, float], rival: dict[int, float]) -> float:

@@ -10,6 +10,7 @@ from experiments.statistics import (
     NOT,
     OPEN,
     Values,
+    against_each,
     common_seeds,
     interval,
     share_won,
@@ -28,7 +29,7 @@ CLAIMS = {
 }
 # A study by the same protocol, normalised error × 100 and error in per cent. But for moore and reaction it does not say
 # whether features were standardised: both are shown.
-REFERENCE_RUNS = 18  # 8 to 18; the most leaves the least to chance
+REFERENCE_RUNS = (8, 18)  # it had between so many
 RAW, STANDARDISED, COMPONENTWISE = PAPER, "pldc, absolute, standardised", "pldc, squared, componentwise"
 REFERENCE = {
     "regression": {
@@ -79,29 +80,38 @@ def contest(
     sets: int = 1,
     constant: dict[int, float] | None = None,
 ) -> tuple[str, str]:
-    """Return the state, and a text: the state, † where it holds for other rows of the kind too, and the best rival.
+    """Return the state, and a text: the state, † where it holds for other rows of the kind too, and who decides it.
 
-    A "yes" that is not better than a constant is marked. Behind the rival stands the share of the runs in which ours is
-    better than it, for means may hang on a few runs.
+    Of "no" and "open" these are the rivals that are better, or not beaten; of "yes" the best one. A "yes" that is not
+    better than a constant is marked. Behind a rival stands the share of the runs in which ours is better than it, for
+    means may hang on a few runs.
     """
     state = verdict(ours, rivals, sets)
     if not state:
         return "", ""
     beyond = state != "open" and verdict(ours, rivals, sets, overlap) == state
     mark = " (no better than a constant)" if state == "yes" and no_better(ours, constant) else ""
-    best = smallest(rivals)
-    return state, f"{state}{' †' * beyond}{mark} / {best} {100 * share_won(ours, rivals[best]):.0f} %"
+    each = against_each(ours, rivals, sets)
+    decide = [smallest(rivals)] if state == "yes" else [m for m in rivals if each[m] == state]
+    won = (f"{100 * share_won(ours, rivals[m]):.0f} %" if rivals[m] else "not run" for m in decide)
+    named = ", ".join(f"{m} {share}" for m, share in zip(decide, won, strict=True))
+    return state, f"{state}{' †' * beyond}{mark} / {named}"
+
+
+def beside(found: dict[int, float], reference: float, half: float) -> str:
+    """Say whether our mean is worse than another with its half-width, and if so, whether beyond the noise of both."""
+    mean, own = interval(found.values())
+    if len(found) < ENOUGH:
+        return OPEN
+    return "not worse" if mean <= reference else "worse" if mean - np.hypot(own, half) > reference else "within noise"
 
 
 def beside_reference(reference: float, found: dict[int, float]) -> str:
-    """Say whether we are worse than a reference figure, and if so, whether beyond the noise of both."""
-    values = list(found.values())
-    mean, half = interval(values)
-    wider = half * np.sqrt(1 + len(values) / REFERENCE_RUNS)
-    state = "not worse" if mean <= reference else "worse" if mean - wider > reference else "within noise"
-    if len(values) < ENOUGH:
-        state = "open"
-    return f"{shown(values) or 'not run'} ({reference:g}): {state}"
+    """Return our mean beside the reference's, whose runs, as many as they may be, are taken to vary as ours do."""
+    _, own = interval(found.values())
+    few, many = (beside(found, reference, own * np.sqrt(len(found) / runs)) for runs in REFERENCE_RUNS)
+    state = few if few == many else f"{many} if that is of {REFERENCE_RUNS[1]} runs, {few} if of {REFERENCE_RUNS[0]}"
+    return f"{shown(found.values()) or 'not run'} ({reference:g}): {state}"
 
 
 def references(study: str, name: str, here: dict[str, dict[int, float]]) -> str:

@@ -128,9 +128,22 @@ def test_the_coded_neighbours_count_errors_whatever_the_classes_are_called():
 
 
 @needs_data
-@pytest.mark.parametrize("names", [["--datasets", "rokc"], ["--methods", "knn"]])
+@pytest.mark.parametrize("names", [["--datasets", "rokc"], ["--methods", "knn"], ["--seeds", "0"], ["--jobs", "-1"]])
 def test_misspelt_names_are_refused(names, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["paper", "--studies", "regression", *names])
     with pytest.raises(SystemExit):
         paper.main()
     assert names[1] in capsys.readouterr().err
+
+
+def test_without_data_cells_are_refused_and_the_report_is_drawn(monkeypatch, capsys):
+    drawn = []
+    monkeypatch.delenv("PLDC_DATA", raising=False)
+    monkeypatch.setattr("experiments.page.draw", drawn.append)
+    monkeypatch.setattr(sys, "argv", ["paper", "--report"])
+    paper.main()
+    assert drawn == [paper.RESULTS]
+    monkeypatch.setattr(sys, "argv", ["paper"])
+    with pytest.raises(SystemExit):
+        paper.main()
+    assert "PLDC_DATA" in capsys.readouterr().err and len(drawn) == 1
