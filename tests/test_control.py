@@ -21,6 +21,16 @@ def test_a_monitor_stops_the_fit(solver):
         model.fit(X, y, monitor=5)
 
 
+def test_a_gap_missed_by_the_quick_engine_names_the_accurate_one(monkeypatch):
+    X, y = synthetic(60, 2)
+    with pytest.warns(ConvergenceWarning) as asked:
+        DCRegressor(lam=0.01, solver="admm", max_iter=5).fit(X, y)
+    assert "solver='exact' is accurate" not in str(asked[0].message)
+    monkeypatch.setattr("pldc.solve.choose.LARGEST_EXACT", 10)
+    with pytest.warns(ConvergenceWarning, match="solver='exact' is accurate"):
+        DCRegressor(lam=0.01, max_iter=5).fit(X, y)
+
+
 @pytest.mark.parametrize("solver", ["exact", "admm"])
 def test_ctrl_c_keeps_what_was_found_and_is_not_swallowed(solver):
     X, y = synthetic(60, 2)

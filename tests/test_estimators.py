@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pldc import PLDC, DCRegressor
+from pldc import PLDC, DCClassifier, DCRegressor
 from tests.problems import synthetic
 
 X, Y = synthetic(40, 3)
@@ -119,6 +119,24 @@ def test_explanation_adds_up():
     zero = model.explain(frame[:5], reference=np.zeros(3))
     np.testing.assert_allclose(zero.contributions, zero.slopes * X[:5])
     assert "height" in str(why)
+
+
+@pytest.mark.parametrize("model", [DCRegressor(lam=0.1), DCClassifier(lam=0.1)])
+def test_a_reference_with_names_goes_by_them(model):
+    frame = pd.DataFrame(X, columns=["width", "height", "depth"])
+    model = clone(model).fit(frame, X[:, 0] > 0)
+    middle = frame.median()
+    expected = model.explain(frame[:5], reference=middle.to_numpy()).contributions
+    for reference in (middle, middle[::-1], dict(middle[::-1]), pd.Series(middle.to_numpy())):
+        np.testing.assert_array_equal(model.explain(frame[:5], reference=reference).contributions, expected)
+    for wrong in (middle[:2], {"width": 1.0}, middle.rename({"width": "breadth"})):
+        with pytest.raises(ValueError, match="reference must name the features of X"):
+            model.explain(frame[:5], reference=wrong)
+    with pytest.raises(ValueError, match="finite"):
+        model.explain(frame[:5], reference=[0.0, np.nan, 0.0])
+    nameless = clone(model).fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="which have no names"):
+        nameless.explain(X[:5], reference=dict(middle))
 
 
 def test_slopes_are_derivatives():

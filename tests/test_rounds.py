@@ -260,10 +260,13 @@ def test_an_interrupt_while_other_processes_solve_keeps_what_is_done(monkeypatch
     monkeypatch.setattr("pldc.select.rounds.Parallel", one_done)
     monkeypatch.setattr(Search, "best_rounds", lambda self, most: (0, 1, 2))
     model = DCRegressor(n_jobs=2, tol=1e-3)
-    with pytest.raises(KeyboardInterrupt, match="the model is usable"):
+    with pytest.raises(KeyboardInterrupt, match="the model is usable with 2 of 3 rounds"):
         model.fit(X, y)
     assert len(model.rounds_) == 2 and all(r.certificate.gap <= 1.01e-3 for r in model.rounds_)
     assert np.isfinite(model.predict(X)).all()
+    monkeypatch.undo()
+    monkeypatch.setattr(Search, "best_rounds", lambda self, most: (0, 1))
+    assert model.cv_score_ == pytest.approx(DCRegressor(n_jobs=2, tol=1e-3).fit(X, y).cv_score_, rel=1e-9)
 
 
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])

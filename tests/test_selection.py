@@ -229,7 +229,9 @@ def test_interrupted_search_leaves_no_half_of_a_model(monkeypatch):
 def test_progress_is_logged(caplog):
     with caplog.at_level(logging.INFO, logger="pldc"):
         DCRegressor(verbose=1, n_jobs=1, max_rounds=1, tol=1e-2).fit(*slanted(16))
-    assert any("cross-validation, round 0" in r.message for r in caplog.records)
+    told = [r.message for r in caplog.records if r.message.startswith("cross-validation, round ")]
+    assert " (axes): best lam " in told[0] and any(" (axes, free linear term)" in t for t in told)
+    assert any(" (smooth): best lam " in t and " values, mean score " in t for t in told)
 
 
 def test_two_processes_and_a_local_dask_cluster_agree_with_one():

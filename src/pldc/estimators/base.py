@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -71,15 +71,14 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _fit_rows(self, given: Rows, groups: ArrayLike | None, monitor: Monitor | None) -> None:
         """Choose λ and the rounds, solve, and remember."""
         rows = given.take(np.flatnonzero(given.weight > 0))
+        self._check_settings()
         self._check_groups(groups, given)
         recipe = self._recipe()
         lam = self._lam_rule()
         merged, _ = distinct(rows, self._labels)
         few = len(divided(merged, FEWEST, self._labels).y) < FEWEST
         geometry = "axes" if few else self._geometry(lam, len(merged.y))
-        rounds = 0 if geometry in ("axes", "smoother") else whole("max_rounds", self.max_rounds, 0)
-        if self.combine is not None:
-            choice("combine", self.combine, COMBINE)
+        rounds = 0 if geometry in ("axes", "smoother") else self.max_rounds
         solver_for = self._solver_for(self._threads())
         solver_for(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
         with shown(self.verbose) as log:
@@ -102,8 +101,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             keep_folds(len(fitted))
         self._warn(fitted)
         if ended == "interrupted":
+            kept = f" with {len(fitted)} of {len(plan)} rounds" if len(fitted) < len(plan) else ""
             gap = self.certificate_.gap
-            raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
+            raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable{kept}.")
 
     def _cross_validate(
         self,
@@ -133,10 +133,15 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         search.run(scale_of_lam(recipe, merged), steps, beside)
         combine = self.combine or ("average" if steps and len(merged.y) <= SEVERAL_SOLVES else "best")
         chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
-        self.cv_results_, self.cv_score_ = search.results(), search.mean_score(chosen)
+        self.cv_results_ = search.results()
         carry = rate(share, rows.X.shape[1])
         plan = [(r.recipe, carry * r.lam, r.geometry) for r in (search.rounds[k] for k in chosen)]
-        return plan, lambda count: self._keep_folds(search, chosen[:count])
+
+        def keep_folds(count: int) -> None:
+            self.cv_score_ = search.mean_score(chosen[:count])
+            self._keep_folds(search, chosen[:count])
+
+        return plan, keep_folds
 
     def _score(self, recipe: Recipe, rows: Rows) -> Any:
         """Return score(prediction, rows) for the search: the loss in the units of the program, or a scorer."""
@@ -174,6 +179,19 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
         raise NotImplementedError
 
+    def _reference(self, reference: Any) -> ArrayLike:
+        """Return the point to measure contributions from: the training mean, or as given, named numbers by name."""
+        if reference is None:
+            return self.reference_
+        labels = list(reference.keys()) if hasattr(reference, "keys") else []
+        named = any(isinstance(label, str) for label in labels)
+        if not (named or isinstance(reference, Mapping)):
+            return np.asarray(reference, dtype=np.float64)
+        names = list(getattr(self, "feature_names_in_", ()))
+        if sorted(map(str, labels)) != sorted(names):
+            raise ValueError(f"reference must name the features of X, {names or 'which have no names'}; got {labels}.")
+        return np.array([reference[name] for name in names], dtype=np.float64)
+
     def _known(self, prediction: Array, test: Rows) -> tuple[Any, np.ndarray]:
         """Return an estimator that predicts what is known already at the rows, for a scorer, and their targets."""
         raise NotImplementedError
@@ -196,6 +214,16 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {monitor!r}.")
 
+    def _check_settings(self) -> None:
+        """Refuse what is not allowed, whether this fit uses it or not."""
+        whole("max_rounds", self.max_rounds, 0)
+        if isinstance(self.cv, Real):
+            whole("cv", self.cv, 2)
+        if self.max_cv_rows is not None:
+            whole("max_cv_rows", self.max_cv_rows, FEWEST, optional=True)
+        if self.combine is not None:
+            choice("combine", self.combine, COMBINE)
+
     def _check_groups(self, groups: ArrayLike | None, given: Rows) -> None:
         if groups is not None and np.shape(groups) != given.y.shape:
             raise ValueError(
@@ -212,12 +240,12 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         return [features, *[directions] * (rounds - 1)][:rounds]
 
     def _lam_rule(self) -> float | str:
+        names = ", ".join(map(repr, self._rules))
         if isinstance(self.lam, str):
             if self.lam not in self._rules:
-                names = ", ".join(map(repr, self._rules))
                 raise ValueError(f"lam must be {names} or a positive number, got {self.lam!r}.")
             return self.lam
-        return positive("lam", self.lam)
+        return positive("lam", self.lam, f"{names} or ")
 
     def _geometry(self, lam: float | str, n: int) -> str:
         if self.geometry is not None:
@@ -233,11 +261,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     def _splits(self, given: Rows, everything: Rows, groups: ArrayLike | None) -> tuple[Rows, list[Split], float]:
         """Return the rows to cross-validate on, the folds, and the share of all rows that they are."""
-        number = isinstance(self.cv, Integral) and not isinstance(self.cv, bool)
-        folds = whole("cv", self.cv, 2) if number else 0
-        most = np.inf
-        if number and self.max_cv_rows is not None:
-            most = whole("max_cv_rows", self.max_cv_rows, FEWEST, optional=True)
+        number = isinstance(self.cv, Integral)
+        folds = int(self.cv) if number else 0
+        most = self.max_cv_rows if number and self.max_cv_rows is not None else np.inf
         if number and groups is None:
             some = subsample(len(everything.y), most)
             rows = divided(everything.take(some), folds, self._labels)
@@ -285,6 +311,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         reason = STATUS[worst.status]
         if worst.solver == "admm" and self.tol < REALISTIC:
             reason += f" ({REALISTIC:g} is realistic for solver='admm')"
+        if worst.solver == "admm" and self.solver == "auto" and getattr(self, "loss", "") != "log":
+            reason += "; solver='exact' is accurate, where its memory and time can be had"
         if worst.status == "optimal":  # in the solver's own numbers, but not in those of the data
             reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
         warnings.warn(
@@ -371,11 +399,11 @@ def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
     return weight if 1 / HUGE < largest < HUGE else np.asarray(weight / largest)
 
 
-def positive(name: str, value: Any) -> float:
-    """Return a parameter that must be a positive number."""
+def positive(name: str, value: Any, others: str = "") -> float:
+    """Return a parameter that must be a positive number; `others` names what else would do."""
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
     if not (number > 0 and np.isfinite(number)):
-        raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
+        raise ValueError(f"{name} must be {others}a positive finite number, got {value!r}.")
     return number
 
 

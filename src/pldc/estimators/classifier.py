@@ -303,13 +303,13 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             scores = self._calibration * scores
         return softmax(scores).T
 
-    def explain(self, X: Any, reference: ArrayLike | None = None) -> ClassExplanation:
+    def explain(self, X: Any, reference: Any = None) -> ClassExplanation:
         """Explain each prediction: the class, the runner-up, the margin between them, and its local linear reasons.
 
         Parameters
         ----------
         X : array or DataFrame of shape (n, d)
-        reference : array of shape (d,), optional
+        reference : array of shape (d,), Series or dict by feature names, optional
             Contributions are slope × (x − reference); the mean of the training rows if not given.
         """
         check_is_fitted(self, "functions_")
@@ -318,7 +318,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             self.functions_,
             X,
             self.classes_,
-            reference=self.reference_ if reference is None else reference,
+            reference=self._reference(reference),
             features=getattr(self, "feature_names_in_", None),
         )
 

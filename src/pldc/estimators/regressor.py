@@ -339,11 +339,17 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
             standardize=self.standardize,
         )
 
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if positive("quantile", self.quantile) >= 1:
+            raise ValueError(f"quantile must lie strictly between 0 and 1, got {self.quantile!r}.")
+        if self.M is not None:
+            positive("M", self.M, "None or ")
+
     def _number_without_folds(self, recipe: Recipe, rows: Rows, lam: float | str) -> float:
         """Return λ as given, by theory, or, of too few rows to leave any out, the scale of its grid."""
         if lam == "srm":
-            M = None if self.M is None else positive("M", self.M)
-            return theory_lam(recipe, rows, M, self._seed())
+            return theory_lam(recipe, rows, self.M, self._seed())
         return super()._number_without_folds(recipe, rows, lam)
 
     def _beside(self, recipe: Recipe) -> list[Step]:
@@ -458,13 +464,13 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.clip(self.function_(X), *self._limits())
 
-    def explain(self, X: Any, reference: ArrayLike | None = None) -> Explanation | list[Explanation]:
+    def explain(self, X: Any, reference: Any = None) -> Explanation | list[Explanation]:
         """Explain each prediction by the affine function that rules at its row.
 
         Parameters
         ----------
         X : array or DataFrame of shape (n, d)
-        reference : array of shape (d,), optional
+        reference : array of shape (d,), Series or dict by feature names, optional
             Contributions are slope × (x − reference); the mean of the training rows if not given.
 
         Returns
@@ -479,7 +485,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         return explain(
             self.function_,
             X,
-            reference=self.reference_ if reference is None else reference,
+            reference=self._reference(reference),
             features=getattr(self, "feature_names_in_", None),
             limits=self._limits(),
         )

@@ -206,6 +206,8 @@ def explain(
     origin = np.zeros(function.n_features) if reference is None else np.asarray(reference, dtype=np.float64)
     if origin.shape != (function.n_features,):
         raise ValueError(f"reference must have shape ({function.n_features},), got {origin.shape}.")
+    if not np.isfinite(origin).all():
+        raise ValueError("reference must be finite; it contains NaN or infinity.")
     names = tuple(f"x{k}" for k in range(function.n_features)) if features is None else tuple(map(str, features))
     if len(names) != function.n_features:
         raise ValueError(f"The function has {function.n_features} features, got {len(names)} names.")

@@ -129,7 +129,10 @@ class PLDCSum:
         return each or self.expand().is_monotone(feature, box, increasing)
 
     def lipschitz(self, order: float = 2, box: Any = None) -> float:
-        """Return the Lipschitz constant, after writing the sum out; see :meth:`PLDC.lipschitz`."""
+        """Return the Lipschitz constant, after writing the sum out; see :meth:`PLDC.lipschitz`.
+
+        The pieces of the terms multiply, and each pair of them may be a linear program: prune first.
+        """
         return self.expand().lipschitz(order, box)
 
     def to_relu(self, compact: bool = False) -> list[tuple[Array, Array]]:

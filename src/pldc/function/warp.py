@@ -21,7 +21,7 @@ from pldc.function.pldc import PLDC, LocalModel, of_type
 from pldc.function.regions import Regions, group
 from pldc.function.seminorm import Norm
 
-REMEDY = "fit with geometry='axes' or 'directions'"
+REMEDY = "fit with geometry='axes' or 'smoother', or with 'directions' and combine='best'"
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Certificate:
     lower : float
         No function of the class has an objective below this.
     gap : float
-        (upper − lower) / max(upper, lower), with a floor for an objective of zero.
+        (upper − lower) / max(upper, lower), but no less than 1e-9 of the objective of the best constant below the line.
     solution : Solution
         The feasible point that attains `upper`.
     """

@@ -255,8 +255,10 @@ class Search:
         )
         logger.log(
             self.level,
-            "cross-validation, round %d: lam %.4g of %d, mean score %.6g",
+            "cross-validation, round %d (%s%s): best lam %.4g of %d values, mean score %.6g",
             len(self.rounds) - 1,
+            self.coordinates.learned,
+            ", free linear term" if recipe.linear else "",
             lams[best],
             len(lams),
             float(self.share @ scores[:, best]),
@@ -325,8 +327,10 @@ class Search:
             now = time.perf_counter()
             if now - told > 2.0 and len(out) < len(self.train):
                 told = now
-                left = (now - began) / len(out) * (len(self.train) - len(out))
-                logger.log(self.level, "cross-validation: %d of %d fits, %.0f s left", len(out), len(self.train), left)
+                count = len(self.train)
+                left = (now - began) / len(out) * (count - len(out))
+                what = "cross-validation, round %d: %d of %d folds, %.0f s left of it"
+                logger.log(self.level, what, len(self.rounds), len(out), count, left)
         return out
 
     def _limits(self, rows: Rows) -> tuple[float, float]:
