@@ -143,7 +143,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
     Attributes
     ----------
     function_ : PLDC, WarpedPLDC or PLDCSum
-        The fitted function in the units of the data (not clipped), all with the same interface: a :class:`WarpedPLDC`
+        The fitted function in the units of the data (not clipped): a :class:`WarpedPLDC`
         where features are warped, a :class:`PLDCSum`, a short sum, where several rounds are averaged.
     rounds_ : list of FittedRound
         The programs that were solved, one for each round kept, that which predicts best alone first: its function,
