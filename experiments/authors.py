@@ -11,7 +11,7 @@ from pathlib import Path
 
 from experiments.cells import read
 from experiments.statistics import Values, shown
-from experiments.tables import CLAIMS, PAPER, RIVALS_CODED, beside
+from experiments.tables import CLAIMS, PAPER, RIVALS_CODED, apart, beside
 
 FIGURES = Path(__file__).with_name("authors_figures.csv")
 
@@ -33,12 +33,12 @@ def authors_table(study: str, values: Values) -> list[list[str]]:
         claim = CLAIMS[study][name]
         best = min(theirs, key=theirs.__getitem__)
         first = "their own" if best == PAPER else best.removesuffix(", as coded")
-        ours = values.get((name, PAPER), {})
-        cells = [
-            f"{shown(values.get((name, m), {}).values()) or 'not run'} ({theirs[m][0]:g} ± {theirs[m][1]:.1f})"
-            for m in (PAPER, *rivals)
-        ]
-        cells[0] += f": {beside(ours, *theirs[PAPER])}"
+        cells = []
+        for m in (PAPER, *rivals):
+            found = values.get((name, m), {})
+            word = beside(found, *theirs[m]) if m == PAPER else {1: "higher", -1: "lower"}.get(apart(found, *theirs[m]))
+            text = f"{shown(found.values()) or 'not run'} ({theirs[m][0]:g} ± {theirs[m][1]:.1f})"
+            cells.append(f"{text}: {word}" if word else text)
         lines.append(
             [name, "✓" if claim else "✗", first if (best == PAPER) == claim else f"{first}, against the table", *cells]
         )

@@ -17,9 +17,10 @@ from experiments.cells import read, write_table
 from experiments.complexity import growth_table
 from experiments.growth import rate_table
 from experiments.methods import CLASSIFIERS, REGRESSORS
+from experiments.paper import ZEROS
 from experiments.ranks import lost_table, rank_table
 from experiments.statistics import Values, shown, unique, values_of
-from experiments.tables import CLAIMS, claims_table
+from experiments.tables import CLAIMS, PAPER, claims_table
 from experiments.verdicts import claims
 from pldc.select.bound import discrepancy_rate
 
@@ -34,7 +35,11 @@ METRICS = {
     "sparse": "zeros",
     "wide": "nmse",
 }
-MORE = {"surface": ("seminorm",), "manifold": ("discrepancy",), "sparse": ("weights", "place")}  # further metrics
+MORE = {  # further metrics
+    "surface": ("seminorm",),
+    "manifold": ("discrepancy",),
+    "sparse": ("zeros", "zeros, strict", "weights", "weights, strict", "place"),
+}
 ORDER = {method: k for k, method in enumerate(unique([*REGRESSORS, *CLASSIFIERS]))}
 ABOVE_2000 = ("abalone", "power_plant", "kin8nm")  # of the wide study, sets of more rows
 
@@ -82,13 +87,14 @@ def discrepancy_table(values: Values) -> list[list[str]]:
     return lines
 
 
-def zeros_table(slopes: Values, weights: Values) -> list[list[str]]:
+def zeros_table(metrics: dict[str, Values]) -> list[list[str]]:
     """Return the share of zeros, per cent, one column a data set."""
-    sets = sets_of(slopes)
-    lines = [["zeros, per cent, among", *sets, "runs"]]
-    for what, values in (("slopes of f at new rows", slopes), ("weights of the pieces of both parts", weights)):
-        found = [values.get((s, "pldc, paper"), {}) for s in sets]
-        lines.append([what, *(shown(v.values(), 0) for v in found), str(min(map(len, found)))])
+    sets = sets_of(metrics["zeros"])
+    lines = [["per cent", "up to", *sets, "runs"]]
+    for metric, what in (("zeros", "slopes of f at new rows"), ("weights", "weights of the pieces of both parts")):
+        for kind, limit in ZEROS.items():
+            found = [metrics[metric + kind].get((s, PAPER), {}) for s in sets]
+            lines.append([what, f"{limit:g}", *(shown(v.values(), 0) for v in found), str(min(map(len, found)))])
     return lines
 
 
@@ -121,7 +127,7 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
             more["discrepancy"] = {key: v for key, v in more["discrepancy"].items() if key[1] == "discrepancy"}
             out["manifold_discrepancy"] = discrepancy_table(more["discrepancy"])
         if name == "sparse":
-            out["sparse"] = zeros_table(values, more["weights"])
+            out["sparse"] = zeros_table(more)
         if name == "rate":
             out["rate_exponents"] = rate_table(values)
     out["sources"], out["growth"] = sources, growth_table()

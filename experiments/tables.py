@@ -93,17 +93,27 @@ def contest(
     mark = " (no better than a constant)" if state == "yes" and no_better(ours, constant) else ""
     each = against_each(ours, rivals, sets)
     decide = [smallest(rivals)] if state == "yes" else [m for m in rivals if each[m] == state]
-    won = (f"{100 * share_won(ours, rivals[m]):.0f} %" if rivals[m] else "not run" for m in decide)
-    named = ", ".join(f"{m} {share}" for m, share in zip(decide, won, strict=True))
+    shares = {m: share_won(ours, rivals[m]) for m in decide}
+    named = ", ".join(f"{m} not run" if np.isnan(share) else f"{m} {100 * share:.0f} %" for m, share in shares.items())
     return state, f"{state}{' †' * beyond}{mark} / {named}"
 
 
-def beside(found: dict[int, float], reference: float, half: float) -> str:
-    """Say whether our mean is worse than another with its half-width, and if so, whether beyond the noise of both."""
+def apart(found: dict[int, float], reference: float, half: float) -> int | None:
+    """Return −1 or 1 where our mean is below or above another beyond the noise of both, 0 within it.
+
+    None where runs failed or are too few.
+    """
     mean, own = interval(found.values())
-    if len(found) < ENOUGH:
-        return OPEN
-    return "not worse" if mean <= reference else "worse" if mean - np.hypot(own, half) > reference else "within noise"
+    if len(found) < ENOUGH or not np.isfinite(list(found.values())).all():
+        return None
+    return int(np.sign(mean - reference)) if abs(mean - reference) > np.hypot(own, half) else 0
+
+
+def beside(found: dict[int, float], reference: float, half: float) -> str:
+    """Say how our mean compares with another of this half-width: better and worse are beyond the noise of both."""
+    words = {None: OPEN, -1: "better", 1: "worse"}
+    closer = "not worse" if interval(found.values())[0] <= reference else "within noise"
+    return words.get(apart(found, reference, half), closer)
 
 
 def beside_reference(reference: float, found: dict[int, float]) -> str:

@@ -2,8 +2,7 @@
 
 Computed from the result files alone, but for what can only be counted or argued; `experiments.page` writes the tables.
 "confirmed" and "not confirmed" are differences beyond a 95 % interval, of all comparisons of a claim at once where one
-suffices (Bonferroni); "open" is neither, or there are too few runs. Exponents of time have no interval: they are
-compared as they are.
+suffices (Bonferroni); "open" is neither, or there are too few runs. Exponents of time are judged one by one.
 """
 
 from __future__ import annotations
@@ -258,7 +257,7 @@ def of_the_rate(values: Values) -> list[list[str]]:
 
 def of_the_weights(weights: Values) -> list[list[str]]:
     """How many weights are zero; the paper names no share that would be sparse."""
-    shares = ", ".join(f"{name} {shown(found.values(), 0)} %" for (name, method), found in weights.items() if found)
+    shares = ", ".join(f"{name} {shown(found.values(), 0)} %" for (name, _), found in weights.items())
     what = "the penalty makes the weights of the pieces sparse"
     return [[what, f"zeros among them: {shares}", f"{NOT_TESTABLE}: no share is named"]]
 
@@ -266,6 +265,8 @@ def of_the_weights(weights: Values) -> list[list[str]]:
 def of_the_grid(places: Values) -> list[list[str]]:
     """Whether the discrepancy bounds the λ that is needed: of its ten values the largest is hardly ever chosen."""
     found = [value for values in places.values() for value in values.values() if np.isfinite(value)]
+    if not found:
+        return []
     top, bottom = (np.array([value == end for value in found], dtype=float) for end in (0, LAST))
     mean, half = interval(100 * top)
     text = f"the largest value is chosen in {mean:.0f} ± {half:.0f} % of {len(found)} fits, the smallest in "

@@ -143,6 +143,7 @@ def test_weights_that_make_no_sense():
         ({"max_rounds": -1}, "max_rounds must be a whole number ≥ 0"),
         ({"max_cv_rows": 2}, "max_cv_rows must be None or a whole number ≥ 4"),
         ({"combine": "all"}, "combine must be one of"),
+        ({"geometry": "round"}, "geometry must be one of"),
         ({"lam": "auto"}, "lam must be 'cv', 'srm' or a positive number"),
         ({"tol": 0}, "tol must be a positive"),
         ({"max_iter": 0}, "max_iter must be None or a whole number"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from pldc import DCRegressor
+from pldc import DCClassifier, DCRegressor
 from tests.problems import synthetic
 
 
@@ -27,8 +27,16 @@ def test_a_gap_missed_by_the_quick_engine_names_the_accurate_one(monkeypatch):
         DCRegressor(lam=0.01, solver="admm", max_iter=5).fit(X, y)
     assert "solver='exact' is accurate" not in str(asked[0].message)
     monkeypatch.setattr("pldc.solve.choose.LARGEST_EXACT", 10)
+    monkeypatch.setattr("pldc.solve.choose.MOST_SCORES", 10)
     with pytest.warns(ConvergenceWarning, match="solver='exact' is accurate"):
         DCRegressor(lam=0.01, max_iter=5).fit(X, y)
+    for loss, named in (("hinge", True), ("log", False)):  # the log loss has no such engine
+        with pytest.warns(ConvergenceWarning) as warned:
+            DCClassifier(lam=0.01, loss=loss, max_iter=3).fit(X, y > 0)
+        assert ("solver='exact' is accurate" in str(warned[0].message)) == named
+    with pytest.warns(ConvergenceWarning) as warned:
+        DCRegressor(lam=0.01).fit(X, y, monitor=lambda row: row["iteration"] == 3)
+    assert "solver='exact' is accurate" not in str(warned[0].message)
 
 
 @pytest.mark.parametrize("solver", ["exact", "admm"])

@@ -130,12 +130,14 @@ def test_a_reference_with_names_goes_by_them(model):
     for reference in (middle, middle[::-1], dict(middle[::-1]), pd.Series(middle.to_numpy())):
         np.testing.assert_array_equal(model.explain(frame[:5], reference=reference).contributions, expected)
     for wrong in (middle[:2], {"width": 1.0}, middle.rename({"width": "breadth"})):
-        with pytest.raises(ValueError, match="reference must name the features of X"):
+        with pytest.raises(ValueError, match="reference must name each feature of X"):
             model.explain(frame[:5], reference=wrong)
     with pytest.raises(ValueError, match="finite"):
         model.explain(frame[:5], reference=[0.0, np.nan, 0.0])
     nameless = clone(model).fit(X, X[:, 0] > 0)
-    with pytest.raises(ValueError, match="which have no names"):
+    backwards = pd.Series(middle.to_numpy())[::-1]  # labels 2, 1, 0
+    np.testing.assert_array_equal(nameless.explain(X[:5], reference=backwards).contributions, expected)
+    with pytest.raises(ValueError, match="reference must name each feature"):
         nameless.explain(X[:5], reference=dict(middle))
 
 

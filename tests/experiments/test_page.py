@@ -5,7 +5,7 @@ from experiments.authors import authors_table
 from experiments.cells import text_of
 from experiments.complexity import time_exponents
 from experiments.growth import rate_table
-from experiments.page import RESULTS, means_table, sets_of, tables, wide_table
+from experiments.page import MORE, RESULTS, means_table, sets_of, tables, wide_table, zeros_table
 from experiments.ranks import critical_difference, lost_table, mean_errors, rank_table, ranks_of
 from experiments.statistics import common_seeds, interval, resampled, share_won, shown, slope, values_of, verdict
 from experiments.tables import (
@@ -84,7 +84,9 @@ def test_we_are_compared_with_the_reference_within_the_noise_of_both():
     both = "worse if that is of 18 runs, within noise if of 8"  # of the difference to eight: 0.92
     assert beside_reference(9.2, found) == f"10.0 ± 0.5 (9.2): {both}"
     assert beside_reference(9.0, found) == "10.0 ± 0.5 (9): worse"
-    assert beside_reference(20.0, found).endswith("not worse") and beside_reference(9.0, {0: 10.0}).endswith("open")
+    assert beside_reference(20.0, found).endswith(": better") and beside_reference(9.0, {0: 10.0}).endswith("open")
+    assert beside_reference(10.5, found).endswith(": not worse")
+    assert beside_reference(20.0, found | {3: np.nan}).endswith(": open")  # who failed is not compared
     few = {k: 10.0 + (-1) ** k for k in range(9)}
     assert (
         beside_reference(20.0, few).endswith("open")
@@ -93,7 +95,7 @@ def test_we_are_compared_with_the_reference_within_the_noise_of_both():
     assert references("regression", "forest_fires", {}) == ""
     both = references("regression", "carsmall", {"pldc, paper": found})
     assert both == (
-        "pldc, paper 10.0 ± 0.5 (27): not worse; pldc, absolute, standardised not run (27): open; "
+        "pldc, paper 10.0 ± 0.5 (27): better; pldc, absolute, standardised not run (27): open; "
         "pldc, squared, componentwise not run (20): open"
     )
 
@@ -104,11 +106,15 @@ def test_the_authors_figures_stand_beside_ours():
     table = {line[0]: line[1:] for line in authors_table("classes", values)}
     assert table["iris"][:3] == ["✓", "their own", "4.0 ± 0.5 (3.9 ± 0.7): within noise"]
     assert table["iris"][-1] == "4.0 ± 0.5 (4 ± 0.8)" and table["iris"][3] == "not run (4.9 ± 1.2)"
-    assert table["ecoli"][2].endswith("not worse") and table["wine"][2] == "not run (21.3 ± 2.5): open"
+    assert table["ecoli"][2].endswith(": better") and table["wine"][2] == "not run (21.3 ± 2.5): open"
     assert table["wine"][1] == "MLP" and set(table) == {"data set", *CLAIMS["classes"]} - {"bpd"}
     first = {line[0]: line[2] for line in authors_table("regression", {})}
     assert first["cereal"] == "MLP, against the table" and first["boston"] == "MARS"
     assert [beside(found, 4.0 - lead, 1.0) for lead in (1.0, 1.2)] == ["within noise", "worse"]  # hypot: 1.11
+    assert [beside(found, 4.0 + lead, 1.0) for lead in (1.0, 1.2)] == ["not worse", "better"]
+    rivals = {("iris", "MLP, as coded"): found, ("iris", "SVM, as coded"): {k: v + 9 for k, v in found.items()}}
+    line = authors_table("classes", rivals)[1]
+    assert line[4] == "4.0 ± 0.5 (4.9 ± 1.2)" and line[5] == "13.0 ± 0.5 (8.1 ± 1.5): higher"
 
 
 def test_the_best_of_all_is_that_on_shared_runs():
@@ -210,7 +216,7 @@ def test_claims_compare_the_paper_with_both_kinds_of_rivals():
     assert line[:2] == ["moore", "✓"] and line[3] == "yes † / kNN, as coded 100 %: confirmed"
     assert line[4] == "no † / kNN 0 %: not confirmed" and line[6] == "no † / kNN 0 %"
     assert line[7].startswith("kNN 1.9") and line[7].endswith("10 runs")
-    assert line[8].startswith("pldc, paper 3.9") and line[8].endswith("(19): not worse")
+    assert line[8].startswith("pldc, paper 3.9") and line[8].endswith("(19): better")
     del errors["MARS, as coded"]  # a rival that did not run is not beaten
     assert claims_table("regression", values_of(rows_of(errors), "nmse"))[1][3] == "open / MARS, as coded not run: open"
 
@@ -258,7 +264,7 @@ def test_few_seeds_have_no_interval_and_equal_seeds_stay_together():
 def test_time_grows_by_the_exponents_of_the_cells():
     rng = np.random.default_rng(0)
     cells = [
-        {"lam": lam, "n": n, "d": d, "seconds": lam * n**1.5 * d**0.5}
+        {"lam": lam, "n": n, "d": d, "seconds": lam * n**1.5 * d**0.5, "status": "optimal"}
         for n in (200, 400, 800)
         for d in (2, 8)
         for lam in (0.1, 1.0)
@@ -266,6 +272,8 @@ def test_time_grows_by_the_exponents_of_the_cells():
     slow = cells[0] | {"n": 50, "seconds": 1e6}  # too few rows to tell
     assert time_exponents([*cells, slow]) == pytest.approx((1.5, 0.5, 0.0, 0.0), abs=1e-9)
     assert time_exponents([slow]) is None and time_exponents(cells[:2]) is None
+    cut = [c | {"status": "stopped", "seconds": c["seconds"] / 4} if c["n"] == 800 else c for c in cells]
+    assert time_exponents(cut)[0] == pytest.approx(1.5)  # what did not end counts as four times that
     noisy = [c | {"seconds": c["seconds"] * np.exp(rng.normal())} for c in cells]
     table = pd.DataFrame(noisy)
     A = np.column_stack([np.log(table.n), np.log(table.d), table.lam == 0.1, table.lam == 1.0]).astype(float)
@@ -307,3 +315,15 @@ def test_data_sets_named_by_numbers_are_in_their_order_and_others_as_they_came()
     assert sets("d=2 n=25", "d=1 n=100", "d=1 n=25", "d=10 n=25") == ["d=1 n=25", "d=1 n=100", "d=2 n=25", "d=10 n=25"]
     assert sets("curve d=10", "cube d=2", "curve d=2") == ["cube d=2", "curve d=2", "curve d=10"]
     assert sets("rock", "boston", "iris") == ["rock", "boston", "iris"]
+
+
+def test_zeros_stand_set_by_set():
+    metrics = {m: {("moore", "pldc, paper"): {0: 40.0 + k, 1: 42.0 + k}} for k, m in enumerate(MORE["sparse"])}
+    lines = zeros_table(metrics)
+    assert lines[0] == ["per cent", "up to", "moore", "runs"]
+    assert [line[1:] for line in lines[1:]] == [
+        ["0.0001", "41", "2"],
+        ["1e-06", "42", "2"],
+        ["0.0001", "43", "2"],
+        ["1e-06", "44", "2"],
+    ]

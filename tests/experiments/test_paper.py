@@ -147,3 +147,31 @@ def test_without_data_cells_are_refused_and_the_report_is_drawn(monkeypatch, cap
     with pytest.raises(SystemExit):
         paper.main()
     assert "PLDC_DATA" in capsys.readouterr().err and len(drawn) == 1
+
+
+def test_zeros_are_counted_in_units_of_the_features_and_lam_is_found_on_its_grid(monkeypatch):
+    class Part:
+        def __init__(self, slopes):
+            self.slopes = np.asarray(slopes)
+
+    class Function:
+        plus, minus = Part([[1.0, 0.0, 2e-5]]), Part([[0.0, 0.0, 1e-9]])
+
+        def gradient(self, X):
+            return np.tile([1.0, 0.0, 1e-9], (len(X), 1))
+
+    class Model:
+        function_, lam_ = Function(), 0.5
+        cv_results_ = {"param_lam": 2.0 ** -np.arange(-1, 9)}  # noqa: RUF012
+
+    X, y = np.random.default_rng(0).normal(size=(50, 3)), np.zeros(50)
+    monkeypatch.setattr(paper, "table", lambda name: (X / X.std(axis=0), y))
+    monkeypatch.setitem(REGRESSORS, "fixed", lambda X, y: Model())
+    found = {row["metric"]: row["value"] for row in paper.sparse("rock", "fixed", 0, None)}
+    assert found["zeros"] == found["zeros, strict"] == pytest.approx(200 / 3)
+    assert found["weights"] == pytest.approx(500 / 6) and found["weights, strict"] == pytest.approx(400 / 6)
+    assert found["place"] == 2
+    monkeypatch.setattr(paper, "table", lambda name: (X / X.std(axis=0) * [1.0, 1.0, 1e4], y))  # another unit
+    assert {r["metric"]: r["value"] for r in paper.sparse("rock", "fixed", 0, None)}["weights"] == pytest.approx(
+        400 / 6
+    )

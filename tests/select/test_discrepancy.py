@@ -2,8 +2,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from pldc.select import discrepancy as room
 from pldc.select.discrepancy import discrepancy, linear_program, wasserstein
+from pldc.solve import AdmmSolver, ExactSolver, LineSolver
 
 
 def brute_force(X, sign, penalty):
@@ -69,24 +69,44 @@ def test_one_feature_has_an_engine_of_its_own():
 @pytest.mark.parametrize(
     ("shape", "method", "engine"),
     [
-        ((500, 2), "auto", "auto"),
+        ((500, 2), "auto", "exact"),
         ((502, 2), "auto", "admm"),
-        ((502, 1), "auto", "auto"),
-        ((50, 2), "admm", "admm"),
+        ((502, 1), "auto", "line"),
+        ((200, 2), "admm", "admm"),
         ((50, 1), "exact", "exact"),
     ],
 )
 def test_which_engine(monkeypatch, shape, method, engine):
     asked = []
 
-    def make_solver(name, problem, **settings):
-        asked.append((name, settings.get("max_iter")))
+    def solve(self, problem, start=None, monitor=None):
+        asked.append(self)
         raise InterruptedError
 
-    monkeypatch.setattr(room, "make_solver", make_solver)
+    for solver in (AdmmSolver, ExactSolver, LineSolver):
+        monkeypatch.setattr(solver, "solve", solve)
     with pytest.raises(InterruptedError):
-        discrepancy(np.random.default_rng(0).normal(size=shape), method=method, max_rows=None)
-    assert asked == [(engine, 300 if engine == "admm" else None)]
+        discrepancy(np.random.default_rng(0).normal(size=shape), method=method, max_rows=None, tol=1e-5)
+    assert asked[0].name == engine
+    if engine == "admm":
+        assert (asked[0].max_iter, asked[0].tol) == (300, 1e-4)  # coarser and shorter than it would be otherwise
+    else:
+        assert asked[0].max_iter >= 200 and asked[0].tol < 1e-4
+
+
+def test_without_memory_the_quick_engine_is_taken_with_its_own_settings(monkeypatch):
+    asked = []
+
+    def solve(self, problem, start=None, monitor=None):
+        asked.append((self.max_iter, self.tol))
+        raise InterruptedError
+
+    monkeypatch.setattr("pldc.solve.choose.available", lambda: 1e6)
+    monkeypatch.setattr(AdmmSolver, "solve", solve)
+    monkeypatch.setattr("pldc.solve.choose.memory", lambda name, problem: 1e3 if name == "admm" else 1e9)
+    with pytest.raises(InterruptedError):
+        discrepancy(np.random.default_rng(0).normal(size=(200, 2)), tol=1e-5)
+    assert asked == [(300, 1e-4)]
 
 
 def test_never_above_twice_the_wasserstein_distance_but_above_it_for_two_points():

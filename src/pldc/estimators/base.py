@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -183,14 +183,14 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Return the point to measure contributions from: the training mean, or as given, named numbers by name."""
         if reference is None:
             return self.reference_
-        labels = list(reference.keys()) if hasattr(reference, "keys") else []
-        named = any(isinstance(label, str) for label in labels)
-        if not (named or isinstance(reference, Mapping)):
+        if not hasattr(reference, "keys"):
             return np.asarray(reference, dtype=np.float64)
-        names = list(getattr(self, "feature_names_in_", ()))
-        if sorted(map(str, labels)) != sorted(names):
-            raise ValueError(f"reference must name the features of X, {names or 'which have no names'}; got {labels}.")
-        return np.array([reference[name] for name in names], dtype=np.float64)
+        labels, count = list(reference.keys()), len(self.reference_)
+        names: list[Any] = list(getattr(self, "feature_names_in_", range(count)))
+        for order in (names, list(range(count))):
+            if len(labels) == count and set(labels) == set(order):
+                return np.array([reference[label] for label in order], dtype=np.float64)
+        raise ValueError(f"reference must name each feature of X, {names}; it names {labels}.")
 
     def _known(self, prediction: Array, test: Rows) -> tuple[Any, np.ndarray]:
         """Return an estimator that predicts what is known already at the rows, for a scorer, and their targets."""
@@ -215,7 +215,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             raise TypeError(f"monitor must be callable, got {monitor!r}.")
 
     def _check_settings(self) -> None:
-        """Refuse what is not allowed, whether this fit uses it or not."""
+        """Refuse impossible numbers and names of the search, whether this fit uses them or not."""
+        if self.geometry is not None:
+            choice("geometry", self.geometry, GEOMETRIES)
         whole("max_rounds", self.max_rounds, 0)
         if isinstance(self.cv, Real):
             whole("cv", self.cv, 2)
@@ -249,7 +251,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     def _geometry(self, lam: float | str, n: int) -> str:
         if self.geometry is not None:
-            return choice("geometry", self.geometry, GEOMETRIES)
+            return self.geometry
         return (self._learned if n <= self._few() else self._quicker) if lam == "cv" else "axes"
 
     def _few(self) -> int:
@@ -311,7 +313,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         reason = STATUS[worst.status]
         if worst.solver == "admm" and self.tol < REALISTIC:
             reason += f" ({REALISTIC:g} is realistic for solver='admm')"
-        if worst.solver == "admm" and self.solver == "auto" and getattr(self, "loss", "") != "log":
+        free = self.solver == "auto" and self.device is None and getattr(self, "loss", "") != "log"
+        if worst.solver == "admm" and free and worst.status in ("max_iter", "stalled"):
             reason += "; solver='exact' is accurate, where its memory and time can be had"
         if worst.status == "optimal":  # in the solver's own numbers, but not in those of the data
             reason = "rounding in the units of X and y; shift and scale them to numbers of order one"

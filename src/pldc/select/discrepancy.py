@@ -19,7 +19,7 @@ bounds it for functions whose slopes add up to at most 1 everywhere; it never ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,12 +32,13 @@ from pldc.problem.certificate import certify
 from pldc.problem.losses import absolute
 from pldc.problem.penalties import Penalty, make_penalty
 from pldc.problem.program import LARGEST, Problem, Solution
+from pldc.solve.admm import AdmmSolver
 from pldc.solve.choose import make_solver
 
 METHODS = ("auto", "lp", "exact", "admm")
 TINY, SMALL = 40, 500  # rows up to which "auto" solves the linear program, and uses the accurate engine
 STEPS = 8  # of λ
-QUICK_ITERATIONS = 300  # of the quick engine, for each
+QUICK_ITERATIONS, QUICK_GAP = 300, 1e-4  # of the quick engine, for each
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def discrepancy(
     method : {"auto", "lp", "exact", "admm"}
         "lp": one linear program with all n² rows, by HiGHS, for small n and for checks; "exact" and "admm": the
         accurate and the quick engine; "auto": the program up to 40 rows, the engine of one feature where there is but
-        one, the accurate engine up to 500 rows, else the quick one, whose bounds are often far apart.
+        one, the accurate engine up to 500 rows, if memory suffices, else the quick one, with bounds often far apart.
     max_rows : int or None, default=500
         Of more rows than this a random subsample is used; it makes the discrepancy larger. None: all rows.
     threads : int, optional
@@ -160,9 +161,10 @@ def _by_threshold(
         lam = 0.5 * max(lower, 1e-3 * upper) * (1.0 - 0.1 * tol)
         problem = Problem.from_data(X, sign, loss=absolute(), penalty=penalty, lam=lam)
         gap = max(1e-9, 0.05 * max(tol, 0.1 ** (step + 1)) * lam / width)  # coarse at first: λ is far off then
-        quick: dict[str, Any] = {"max_iter": QUICK_ITERATIONS} if engine == "admm" else {}
-        gap = max(gap, 1e-4) if quick else gap
-        start = make_solver(engine, problem, tol=gap, threads=threads, **quick).solve(problem, start)
+        solver = make_solver(engine, problem, tol=gap, threads=threads)
+        if isinstance(solver, AdmmSolver):
+            solver = replace(solver, tol=max(gap, QUICK_GAP), max_iter=QUICK_ITERATIONS)
+        start = solver.solve(problem, start)
         if start.status == "interrupted":
             raise KeyboardInterrupt
         certificate = certify(problem, start)
