@@ -177,6 +177,7 @@ def test_path_is_a_path_of_certified_fits():
 
 def test_grid_grows_at_both_ends(monkeypatch):
     rows = Rows(np.linspace(0, 1, 12)[:, None], np.zeros(12), np.ones(12))
+    recipe = DCRegressor(lam=0.1).fit(rows.X, rows.y)._recipe()
 
     def fake(recipe, rows, left_out, turn, lams, limits, start=None, patient=False):
         constants = [PLDC.affine([0.0], lam) for lam in lams]
@@ -189,10 +190,10 @@ def test_grid_grows_at_both_ends(monkeypatch):
         def score(prediction, rows, best=best):
             return -abs(np.log(prediction[0] / best))
 
-        found = Search(None, rows, splits, score, jobs=1).run(1.0)
+        found = Search(recipe, rows, splits, score, jobs=1).run(1.0)
         assert abs(np.log2(found[0].lam / best)) <= 0.5 and len(found[0].lams) > 10
         assert (np.diff(found[0].lams) < 0).all()
-    tied = Search(None, rows, splits, lambda prediction, rows: 0.0, jobs=1).run(1.0)
+    tied = Search(recipe, rows, splits, lambda prediction, rows: 0.0, jobs=1).run(1.0)
     assert tied[0].lam == tied[0].lams[0]  # ties go to the larger one
     assert geometric_grid(1.0) == [2.0**e for e in range(1, -9, -1)]
 
