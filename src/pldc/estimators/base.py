@@ -1,4 +1,4 @@
-"""What the estimators share: checks of parameters and data, folds, threads, and how a fit ends."""
+"""What the estimators share: checks of settings, folds, threads, and how a fit ends."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupKFold, check_cv
 
+from pldc.estimators.checks import choice, positive, whole
 from pldc.function.max_affine import Array
 from pldc.problem import Problem, make_penalty
 from pldc.problem.class_losses import softmax
@@ -38,7 +39,6 @@ from pldc.solve.workers import blas_threads
 GEOMETRIES = ("axes", "smoother", "directions", "learned")
 COMBINE = ("average", "best")
 SEVERAL_SOLVES = 600  # rows up to which rounds are averaged, and regression learns from its fits, unless told otherwise
-HUGE = 1e50  # weights beyond which, and below one over which, they are scaled
 REALISTIC = 1e-2  # gap that the quick engine reaches
 FEWEST = 4  # distinct rows that cross-validation needs
 
@@ -383,42 +383,3 @@ class PredictedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities as of the log loss."""
         return softmax(self.scores.T).T
-
-
-def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
-    """Return one weight ≥ 0 a row: a number of rows, unless all are too large or too small to calculate with."""
-    if sample_weight is None:
-        return np.ones(n)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), one weight a row; got {weight.shape}.")
-    if not np.isfinite(weight).all():
-        raise ValueError("sample_weight must be finite; it contains NaN or infinity.")
-    if (weight < 0).any():
-        raise ValueError("Negative values in sample_weight: weights must be ≥ 0.")
-    if not (weight > 0).any():
-        raise ValueError("All values of sample_weight are zero: there is nothing to fit.")
-    largest = float(weight.max())
-    return weight if 1 / HUGE < largest < HUGE else np.asarray(weight / largest)
-
-
-def positive(name: str, value: Any, others: str = "") -> float:
-    """Return a parameter that must be a positive number; `others` names what else would do."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
-    if not (number > 0 and np.isfinite(number)):
-        raise ValueError(f"{name} must be {others}a positive finite number, got {value!r}.")
-    return number
-
-
-def whole(name: str, value: Any, least: int, optional: bool = False) -> int:
-    """Return a parameter that must be a whole number, `least` or more."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be {'None or ' * optional}a whole number ≥ {least}, got {value!r}.")
-    return int(value)
-
-
-def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    """Return a parameter that must be one of the names allowed."""
-    if not (isinstance(value, str) and value in allowed):
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
-    return value

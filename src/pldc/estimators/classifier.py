@@ -13,11 +13,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pldc.estimators.base import (
-    DCEstimator,
-    PredictedScores,
-    check_weight,
-)
+from pldc.estimators.base import DCEstimator, PredictedScores
+from pldc.estimators.checks import check_weight
 from pldc.function import ClassExplanation, PLDCSum, explain_classes
 from pldc.function.max_affine import Array
 from pldc.problem import make_penalty

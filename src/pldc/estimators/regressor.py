@@ -12,13 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pldc.estimators.base import (
-    DCEstimator,
-    Predicted,
-    check_weight,
-    choice,
-    positive,
-)
+from pldc.estimators.base import DCEstimator, Predicted
+from pldc.estimators.checks import check_weight, choice, positive
 from pldc.function import Explanation, PLDCSum, explain
 from pldc.function.max_affine import Array
 from pldc.problem import make_loss, make_penalty
