@@ -37,6 +37,8 @@ bench: $(VENV)/stamp-bench
 	$(BIN)/python -m benchmarks.throughput
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.tuned_fit $(if $(AUTHORS),--authors $(AUTHORS)))
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.whole_tables)
+	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.compact)
+	$(BIN)/python -m benchmarks.million
 	$(BIN)/python -m benchmarks.report
 
 # The paper's experiments: PLDC_DATA is the folder of the data sets. A run that was stopped goes on where it was.

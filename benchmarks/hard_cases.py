@@ -80,7 +80,15 @@ def main() -> None:
             losses, penalties, ("dc", "convex", "concave"), ("penalized", "free"), LAMS
         ):
             model = DCRegressor(
-                loss=loss, penalty=penalty, shape=shape, linear=linear, lam=lam, quantile=0.8, tol=TOL, **settings
+                n_pieces="rows",
+                loss=loss,
+                penalty=penalty,
+                shape=shape,
+                linear=linear,
+                lam=lam,
+                quantile=0.8,
+                tol=TOL,
+                **settings,
             )
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")

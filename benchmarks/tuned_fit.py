@@ -1,4 +1,4 @@
-"""A fit with all defaults: seconds and test R², start of its processes included.
+"""A fit of the convex program, all else by default: seconds and test R², start of its processes included.
 
     PLDC_DATA=… python -m benchmarks.tuned_fit [--authors PATH] [--sets …]
 
@@ -52,7 +52,7 @@ def theirs(path: str, X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> tuple
 def ours(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> tuple[float, np.ndarray, float]:
     """Seconds, predictions and certified gap of ours, start of its processes included."""
     start = time.perf_counter()
-    model = DCRegressor(n_jobs=THREADS).fit(X, y)
+    model = DCRegressor(n_pieces="rows", n_jobs=THREADS).fit(X, y)
     return time.perf_counter() - start, model.predict(X_test), model.certificate_.gap
 
 

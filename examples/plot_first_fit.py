@@ -10,8 +10,9 @@ prediction.
 # A curve
 # -------
 #
-# One hundred noisy values of a wave with a kink at zero. The main number to choose is ``lam``: the smaller it
-# is, the more closely the fit follows the data.
+# One hundred noisy values of a wave with a kink at zero. ``n_pieces="rows"`` is the convex program, which allows a
+# piece for every row. The main number to choose is ``lam``: the smaller it is, the more closely the fit follows the
+# data.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,7 +28,7 @@ def wave(x):
 
 x = np.sort(rng.uniform(-2, 2, 100))
 y = wave(x) + 0.2 * rng.standard_normal(len(x))
-curve = DCRegressor(lam=0.005).fit(x[:, None], y)
+curve = DCRegressor(n_pieces="rows", lam=0.005).fit(x[:, None], y)
 
 # %%
 # The fit comes with a proof of its quality. No function of the class has an objective below ``lower``; the
@@ -70,7 +71,7 @@ def saddle(X):
 
 X = rng.uniform(-1, 1, (150, 2))
 z = saddle(X) + 0.1 * rng.standard_normal(len(X))
-surface = DCRegressor(lam=0.01).fit(X, z)
+surface = DCRegressor(n_pieces="rows", lam=0.01).fit(X, z)
 print(surface.certificate_)
 
 axis = np.linspace(-1, 1, 81)

@@ -30,7 +30,7 @@ bowl = np.maximum(x**2, 1.5 * x - 0.4) + 0.15 * rng.standard_normal(len(x))
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.plot(x, bowl, ".", color="0.7", label="data")
 for shape in ("dc", "convex", "concave"):
-    model = DCRegressor(lam=1e-3, shape=shape).fit(X, bowl)
+    model = DCRegressor(n_pieces="rows", lam=1e-3, shape=shape).fit(X, bowl)
     print(f"{shape:8}  certified gap {model.certificate_.gap:.1e}")
     ax.plot(grid, model.predict(grid), label=shape)
 ax.legend()
@@ -50,8 +50,8 @@ plt.show()
 # steep, as here, is such a sum; level, steep, level (an S) is not, and would be fitted poorly.
 
 cube = 2 * x**3 + 0.3 * rng.standard_normal(len(x))
-free = DCRegressor(lam=1e-3).fit(X, cube)
-rising = DCRegressor(lam=1e-3, monotone=[1]).fit(X, cube)
+free = DCRegressor(n_pieces="rows", lam=1e-3).fit(X, cube)
+rising = DCRegressor(n_pieces="rows", lam=1e-3, monotone=[1]).fit(X, cube)
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.plot(x, cube, ".", color="0.7", label="data")
@@ -78,7 +78,7 @@ fan = np.sin(3 * x) + (0.1 + 0.3 * (x + 1)) * rng.standard_normal(len(x))
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.plot(x, fan, ".", color="0.7", label="data")
 for level in (0.1, 0.5, 0.9):
-    model = DCRegressor(loss="quantile", quantile=level, lam=0.05).fit(X, fan)
+    model = DCRegressor(n_pieces="rows", loss="quantile", quantile=level, lam=0.05).fit(X, fan)
     below = np.mean(fan < model.predict(X))
     print(f"quantile {level}: {below:.2f} of the data below, certified gap {model.certificate_.gap:.1e}")
     ax.plot(grid, model.predict(grid), label=f"quantile {level}")

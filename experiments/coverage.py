@@ -25,7 +25,7 @@ def cell(name: str, seed: int) -> list:
     data = load(name)
     order = np.random.default_rng(seed).permutation(len(data.y))
     train, test = order[:300], order[300:]
-    model = DCRegressor(n_jobs=1, tol=1e-2).fit(data.X[train], data.y[train])
+    model = DCRegressor(n_pieces="rows", n_jobs=1, tol=1e-2).fit(data.X[train], data.y[train])
     low, high = model.predict_interval(data.X[test], 0.9)
     inside = (low <= data.y[test]) & (data.y[test] <= high)
     width = float(np.mean(high - low) / data.y[train].std())

@@ -1,4 +1,4 @@
-"""How many folds a small table needs: all defaults with 5 and 10 folds.
+"""How many folds a small table needs: the convex program with 5 and 10 folds.
 
     PLDC_DATA=… python -m experiments.folds [--seeds 8] [--jobs 2]
 
@@ -35,7 +35,7 @@ def cell(dataset: str, folds: int, seed: int, code: str) -> list[dict]:
     everything = table(dataset)
     X, y, X_test, y_test = divided(*everything, FIRST_SEED + seed, 0.8 if dataset in SMALL else 0.75, ROWS)
     start = time.perf_counter()
-    model = DCRegressor(cv=folds, n_jobs=1).fit(X, y)
+    model = DCRegressor(n_pieces="rows", cv=folds, n_jobs=1).fit(X, y)
     seconds = time.perf_counter() - start
     value = 100 * np.mean((model.predict(X_test) - y_test) ** 2) / np.var(everything[1])
     return [dict(zip(COLUMNS, (dataset, folds, seed, value, model.lam_, seconds, code), strict=True))]

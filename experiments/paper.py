@@ -201,7 +201,14 @@ def fit_surface(X: np.ndarray, method: str) -> Any:
 
     lam = 2 * discrepancy(X, n_splits=2).value if method == "2 D" else "cv"
     model = DCRegressor(
-        loss="absolute", penalty="joint", geometry="axes", standardize=False, clip=False, lam=lam, n_jobs=1
+        n_pieces="rows",
+        loss="absolute",
+        penalty="joint",
+        geometry="axes",
+        standardize=False,
+        clip=False,
+        lam=lam,
+        n_jobs=1,
     )
     return model.fit(X, surface(X))
 

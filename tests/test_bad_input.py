@@ -11,17 +11,19 @@ from tests.problems import synthetic
 
 X, Y = synthetic(40, 3)
 LOSSES = ("squared", "absolute", "huber", "quantile")
+BOTH = pytest.mark.parametrize("lam", [0.01, "cv"])  # the program, and the default: few pieces
 
 
 def fit(X=X, y=Y, weight=None, **settings):
     return DCRegressor(**({"lam": 0.01} | settings)).fit(X, y, sample_weight=weight)
 
 
-def test_empty():
+@BOTH
+def test_empty(lam):
     with pytest.raises(ValueError, match="0 sample"):
-        fit(np.empty((0, 3)), np.empty(0))
+        fit(np.empty((0, 3)), np.empty(0), lam=lam)
     with pytest.raises(ValueError, match="0 feature"):
-        fit(np.empty((5, 0)), np.arange(5.0))
+        fit(np.empty((5, 0)), np.arange(5.0), lam=lam)
 
 
 def test_one_row_is_a_constant():
@@ -36,25 +38,27 @@ def test_two_rows():
     np.testing.assert_allclose(model.predict([[0.0], [1.0]]), [0.0, 1.0], atol=1e-4)
 
 
+@BOTH
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_nan_and_infinity(value):
+def test_nan_and_infinity(value, lam):
     bad = X.copy()
     bad[3, 1] = value
     with pytest.raises(ValueError, match="NaN|infinity"):
-        fit(bad)
+        fit(bad, lam=lam)
     with pytest.raises(ValueError, match="NaN|infinity"):
-        fit(y=np.where(np.arange(40) == 3, value, Y))
+        fit(y=np.where(np.arange(40) == 3, value, Y), lam=lam)
     with pytest.raises(ValueError, match="NaN|infinity"):
-        fit(weight=np.where(np.arange(40) == 3, value, 1.0))
+        fit(weight=np.where(np.arange(40) == 3, value, 1.0), lam=lam)
     with pytest.raises(ValueError, match="NaN|infinity"):
-        fit().predict(bad)
+        fit(lam=lam).predict(bad)
 
 
-def test_strings():
+@BOTH
+def test_strings(lam):
     with pytest.raises(ValueError, match="could not convert string to float"):
-        fit([["a", "b"], ["c", "d"], ["e", "f"]], [1, 2, 3])
+        fit([["a", "b"], ["c", "d"], ["e", "f"]], [1, 2, 3], lam=lam)
     with pytest.raises(ValueError):
-        fit([[1.0], [2.0], [3.0]], ["low", "mid", "high"])
+        fit([[1.0], [2.0], [3.0]], ["low", "mid", "high"], lam=lam)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -62,6 +66,7 @@ def test_constant_target(loss):
     model = fit(y=np.full(40, 7.25), loss=loss)
     np.testing.assert_array_equal(model.predict(X), np.full(40, 7.25))
     assert model.certificate_.gap == 0.0
+    np.testing.assert_array_equal(fit(y=np.full(40, 7.25), loss=loss, lam="cv").predict(X), np.full(40, 7.25))
 
 
 @pytest.mark.parametrize("linear", ["free", "penalized"])
@@ -119,15 +124,17 @@ def test_the_gap_is_within_tol_or_there_is_a_warning():
         assert model.certificate_.gap <= 1.01 * model.tol or any(w.category is ConvergenceWarning for w in caught)
 
 
-def test_weights_that_make_no_sense():
+@BOTH
+def test_weights_that_make_no_sense(lam):
     with pytest.raises(ValueError, match="Negative values"):
-        fit(weight=-np.ones(40))
+        fit(weight=-np.ones(40), lam=lam)
     with pytest.raises(ValueError, match="All values of sample_weight are zero"):
-        fit(weight=np.zeros(40))
+        fit(weight=np.zeros(40), lam=lam)
     with pytest.raises(ValueError, match="one weight a row"):
-        fit(weight=np.ones(39))
+        fit(weight=np.ones(39), lam=lam)
 
 
+@BOTH
 @pytest.mark.parametrize(
     "settings, message",
     [
@@ -162,18 +169,23 @@ def test_weights_that_make_no_sense():
         ({"loss": "huber", "huber_delta": 0.0}, "huber_delta must be"),
         ({"monotone": [1, 0]}, "monotone must hold"),
         ({"monotone": [1, 0, 3]}, "monotone must hold"),
+        ({"n_pieces": 0}, "n_pieces must be a whole number ≥ 1"),
+        ({"n_pieces": True}, "n_pieces must be 'auto', 'rows' or a whole number"),
+        ({"n_pieces": "few"}, "n_pieces must be 'auto', 'rows' or a whole number"),
+        ({"max_seconds": 0}, "max_seconds must be None or a positive"),
     ],
 )
-def test_unknown_names_and_impossible_values(settings, message):
+def test_unknown_names_and_impossible_values(settings, message, lam):
     with pytest.raises(ValueError, match=message):
-        fit(**settings)
+        fit(**({"lam": lam} | settings))
 
 
-def test_wrong_shapes():
-    model = fit()
+@BOTH
+def test_wrong_shapes(lam):
+    model = fit(lam=lam)
     with pytest.raises(ValueError, match="X has 2 features, but DCRegressor is expecting 3"):
         model.predict(X[:, :2])
     with pytest.raises(ValueError, match="Expected 2D array"):
         model.predict(X[0])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        fit(y=Y[:5])
+        fit(y=Y[:5], lam=lam)

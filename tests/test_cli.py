@@ -1,25 +1,77 @@
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold
 
 from pldc import PLDC, DCRegressor, cli
 from pldc.view import plot_path, plot_regions, plot_surface
 from tests.problems import synthetic
 
 
-def test_demo_prints_a_table_and_writes_the_figure(monkeypatch, tmp_path, capsys, caplog):
-    """The same demo on a tenth of the rows, so that it takes seconds."""
-    split = cli.train_test_split
+@pytest.fixture
+def smaller(monkeypatch):
+    """The same demo on a few rows and pieces, so that it takes seconds."""
+    diabetes, surface = cli.problems()
+    few = (
+        diabetes._replace(X=diabetes.X[::9, :3], y=diabetes.y[::9], features=diabetes.features[:3], n_pieces=2),
+        surface._replace(X=surface.X[:40], y=surface.y[:40], n_pieces=2),
+    )
+    monkeypatch.setattr(cli, "problems", lambda: few)
+    monkeypatch.setattr(cli, "FOLDS", 2)
+    monkeypatch.setattr("pldc.select.simplify.STARTS", 2)
+    monkeypatch.setattr("pldc.select.simplify.IN_A_FOLD", 1)
+    return few
 
-    def fewer(X, y, **settings):
-        return split(X[::6], y[::6], **settings)
 
-    monkeypatch.setattr(cli, "train_test_split", fewer)
+def test_demo_prints_tables_and_writes_the_figure(smaller, tmp_path, capsys):
     assert cli.main(["demo", "--output", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
-    for word in ("R² on held-out rows", "diabetes", "surface", "pieces", "gap", "prediction", "surface.png"):
-        assert word in out
-    assert "lower bound" in caplog.text  # progress
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    for p in smaller:
+        (scores,) = [line.split() for line in lines if line.startswith(p.name + " ")]
+        assert scores[1:3] == [str(len(p.X)), str(p.X.shape[1])]
+        linear, rival = [], LinearRegression()
+        for train, test in KFold(2, shuffle=True, random_state=0).split(p.X):
+            linear.append(rival.fit(p.X[train], p.y[train]).score(p.X[test], p.y[test]))
+        assert scores[4] == f"{np.mean(linear):.3f}" and np.isfinite(float(scores[3]))
+    (head,) = [
+        k
+        for k, line in enumerate(lines)
+        if line.split() == ["region", "rows", "share", "intercept", "age", "sex", "bmi"]
+    ]
+    rows = [line.split() for line in lines[head + 1 : lines.index("", head)]]
+    assert 1 <= len(rows) <= 4 and sum(int(row[1]) for row in rows) == len(smaller[0].X) // 2
+    for words in (
+        "fidelity",
+        "cross-validated R²",
+        "prediction",
+        "slopes ",
+        "at lam=0.1",
+        str(tmp_path / "surface.png"),
+    ):
+        assert words in out
+    assert len(err.splitlines()) == 4 and "s left" in err and "\r" not in err  # a line for each stage
     assert (tmp_path / "surface.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_progress_rewrites_one_line_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    progress = cli.Progress(4.0)
+    progress._began -= 3.0
+    progress.show("fits", ", 0 done")
+    progress.add(1.0)
+    progress.show("fits", ", 1 done")
+    progress.end()
+    err = capsys.readouterr().err
+    assert "\n" not in err and err.endswith("\r")
+    assert [part.strip() for part in err.split("\r")] == [
+        "",
+        "fits, 0 done …",
+        "fits, 1 done, about 9 s left …",
+        "",
+        "",
+    ]
 
 
 def test_no_command_is_an_error(capsys):

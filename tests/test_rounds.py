@@ -22,7 +22,7 @@ from tests.problems import rough, slanted
 @pytest.fixture(scope="module")
 def fitted():
     X, y = slanted()
-    return DCRegressor(n_jobs=1).fit(X, y)
+    return DCRegressor(n_pieces="rows", n_jobs=1).fit(X, y)
 
 
 def test_learned_geometry_beats_the_axes_along_a_slanted_direction(fitted):
@@ -73,7 +73,7 @@ def test_one_feature_has_no_directions_to_learn():
 def test_explanations_add_up_for_a_mean_of_rounds():
     X, y = slanted(seed=3)
     model = DCRegressor(n_jobs=1, combine="average", clip=False).fit(X, y)
-    why = model.explain(X)
+    why = model.explain(X, neighbourhood=0)
     assert np.allclose(why.intercept + why.contributions.sum(axis=1), model.predict(X))
     assert np.allclose(model.function_.gradient(X), why.slopes)
 
@@ -141,14 +141,14 @@ def test_geometry_at_a_given_lam():
 def test_a_round_cut_short_does_not_spoil_a_finished_one(monkeypatch):
     X, y = slanted()
     monkeypatch.setattr(Search, "best_rounds", lambda self, most: (0, 1))
-    assert len(DCRegressor(n_jobs=1, max_rounds=1).fit(X, y).rounds_) == 2
+    assert len(DCRegressor(n_pieces="rows", n_jobs=1, max_rounds=1).fit(X, y).rounds_) == 2
     seen = []
 
     def stop(row):
         seen.append(row["iteration"])
         return seen.count(0) == 2
 
-    cut = DCRegressor(n_jobs=1, max_rounds=1).fit(X, y, monitor=stop)
+    cut = DCRegressor(n_pieces="rows", n_jobs=1, max_rounds=1).fit(X, y, monitor=stop)
     assert len(cut.rounds_) == 1 and cut.rounds_[0].certificate.gap <= 1e-4
     assert not any(isinstance(f, PLDCSum) for f in cut._cross_fit.functions)  # intervals are those of the round kept
 

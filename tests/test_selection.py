@@ -18,7 +18,7 @@ from tests.problems import rough, slanted
 @pytest.fixture(scope="module")
 def fitted():
     X, y = slanted()
-    return DCRegressor(n_jobs=1).fit(X, y)
+    return DCRegressor(n_pieces="rows", n_jobs=1).fit(X, y)
 
 
 def test_defaults_choose_lam_and_leave_scikit_learns_results(fitted):
@@ -152,7 +152,7 @@ def test_generalization_bound_has_its_terms(fitted):
     found = fitted.generalization_bound(0.1)
     assert found.empirical == pytest.approx(np.mean((fitted.function_(X) - y) ** 2), rel=1e-6)
     assert found.total > found.empirical and found.n == 40
-    scaled = DCRegressor(n_jobs=1).fit(X, 10.0 * y).generalization_bound(0.1)
+    scaled = DCRegressor(n_pieces="rows", n_jobs=1).fit(X, 10.0 * y).generalization_bound(0.1)
     assert scaled.total == pytest.approx(100.0 * found.total, rel=1e-2)
     assert fitted.generalization_bound(0.1, M=100.0).total > found.total
 
@@ -216,7 +216,7 @@ def test_bad_settings(settings, match):
 
 def test_interrupted_search_leaves_no_half_of_a_model(monkeypatch):
     X, y = slanted(20)
-    model = DCRegressor(n_jobs=1).fit(X, y)
+    model = DCRegressor(n_pieces="rows", n_jobs=1).fit(X, y)
 
     def interrupt(*args, **settings):
         raise KeyboardInterrupt

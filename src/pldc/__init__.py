@@ -2,9 +2,21 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pldc.function import PLDC, ClassExplanation, Explanation, MaxAffine, PLDCSum, Warp, WarpedPLDC, from_dict
+from pldc.function import (
+    PLDC,
+    ClassExplanation,
+    Explanation,
+    HingedPLDC,
+    Hinges,
+    MaxAffine,
+    PLDCSum,
+    Warp,
+    WarpedPLDC,
+    from_dict,
+)
 from pldc.function.interpolate import can_interpolate
 from pldc.problem import Certificate
+from pldc.solve.compare import Comparison, certify
 from pldc.solve.interpolation import interpolate
 
 if TYPE_CHECKING:
@@ -15,14 +27,18 @@ __all__ = [
     "PLDC",
     "Certificate",
     "ClassExplanation",
+    "Comparison",
     "DCClassifier",
     "DCRegressor",
     "Explanation",
+    "HingedPLDC",
+    "Hinges",
     "MaxAffine",
     "PLDCSum",
     "Warp",
     "WarpedPLDC",
     "can_interpolate",
+    "certify",
     "from_dict",
     "interpolate",
 ]

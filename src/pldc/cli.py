@@ -3,21 +3,86 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pldc.estimators import DCRegressor
 from pldc.function import explain
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, IntArray
+from pldc.solve.compare import certify
+
+FOLDS = 5
+LAM = 0.1  # at which a function is compared with the best possible one
+
+
+class Problem(NamedTuple):
+    """A data set of the demo, and the number of pieces that its model is simplified to.
+
+    `cost` has the seconds, roughly, of a fit and of a simplification: shares of the time that is left.
+    """
+
+    name: str
+    X: Array
+    y: Array
+    features: list[str]
+    n_pieces: int
+    cost: tuple[float, float]
+
+
+class Fitted(NamedTuple):
+    """The scores of a data set, fold by fold for every method, and the model of the fold with the middle score."""
+
+    scores: Array
+    fold: int
+    model: DCRegressor
+    train: IntArray
+    test: IntArray
+    seconds: float
+
+
+class Progress:
+    """One line on standard error with the time left: rewritten on a terminal, else a line for each stage.
+
+    Parameters
+    ----------
+    total : float
+        Of the costs of all steps.
+    """
+
+    def __init__(self, total: float):
+        self._total, self._done = total, 0.0
+        self._began, self._stage, self._terminal = time.perf_counter(), "", sys.stderr.isatty()
+
+    def show(self, stage: str, detail: str = "") -> None:
+        """Say what is done next."""
+        spent, left = time.perf_counter() - self._began, ""
+        if self._done:
+            left = f", about {spent * (self._total / self._done - 1):.0f} s left"
+        if self._terminal:
+            print(f"\r{stage}{detail}{left} …".ljust(79), end="", file=sys.stderr, flush=True)
+        elif stage != self._stage:
+            print(f"{stage}{left} …", file=sys.stderr, flush=True)
+        self._stage = stage
+
+    def add(self, cost: float) -> None:
+        """Count a step that is done."""
+        self._done += cost
+
+    def end(self) -> None:
+        """Wipe the line out."""
+        if self._terminal:
+            print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,43 +96,95 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def demo(output: Path) -> int:
-    """Fit scikit-learn's diabetes data and a noisy surface; print a table and an explanation; write a figure.
+    """Fit scikit-learn's diabetes data and a noisy surface; print tables and an explanation; write a figure.
 
     Needs no optional package but matplotlib, and does without it.
     """
     began = time.perf_counter()
-    diabetes = load_diabetes(scaled=False)
-    surface_X, surface_y = noisy_surface(200)
-    problems = [("diabetes", diabetes.data, diabetes.target), ("surface", surface_X, surface_y)]
-    rows = []
-    models = {}
-    for name, X, y in problems:
-        X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=0)
-        print(f"\n{name}: {len(X_train)} rows × {X_train.shape[1]} features, all defaults …", flush=True)
-        start = time.perf_counter()
-        model = DCRegressor(verbose=1).fit(X_train, y_train)
-        seconds = time.perf_counter() - start
-        plus, minus = model.function_.prune(X_train, tol=1e-3).n_pieces
-        models[name] = model, X_train, y_train, X_test
-        rivals = [LinearRegression(), make_pipeline(StandardScaler(), KNeighborsRegressor(n_neighbors=10))]
-        scores = [m.fit(X_train, y_train).score(X_test, y_test) for m in rivals]
-        rows.append((name, model.score(X_test, y_test), *scores, f"{plus} − {minus}", model.certificate_.gap, seconds))
+    first, second = both = problems()
+    progress = Progress(sum(FOLDS * p.cost[0] + p.cost[1] for p in both))
+    fits = [cross_validated(p, progress) for p in both]
+    diabetes, surface = (simplified(p, fit, progress) for p, fit in zip(both, fits, strict=True))
+    progress.end()
 
-    print("\nR² on held-out rows")
-    print(f"{'data':<10}{'DC':>8}{'linear':>8}{'10-NN':>8}{'pieces':>12}{'gap':>10}{'seconds':>9}")
-    for name, ours, linear, neighbours, pieces, gap, seconds in rows:
-        print(f"{name:<10}{ours:>8.3f}{linear:>8.3f}{neighbours:>8.3f}{pieces:>12}{gap:>10.1e}{seconds:>9.1f}")
-    print("pieces: plus part − minus part, enough to keep the fit at the training rows to a thousandth of its range")
-    print("gap: certified, relative; seconds: search and fit")
+    print(f"R² at rows left out, mean of {FOLDS} shuffled folds, the same for all; DC with all defaults")
+    print(f"{'data':<10}{'rows':>6}{'features':>10}{'DC':>8}{'linear':>8}{'10-NN':>8}{'seconds a fit':>15}")
+    for p, fit in zip(both, fits, strict=True):
+        ours, linear, neighbours = fit.scores.mean(axis=0)
+        n, d = p.X.shape
+        print(f"{p.name:<10}{n:>6}{d:>10}{ours:>8.3f}{linear:>8.3f}{neighbours:>8.3f}{fit.seconds:>15.1f}")
 
-    model, _, _, X_test = models["diabetes"]
-    print("\nwhy the first held-out row of diabetes has its prediction: contributions from the mean row, largest first")
-    print(explain(model.function_, X_test[:1], model.reference_, diabetes.feature_names, model.clip_range_).table())
+    train, test = fits[0].train, fits[0].test
+    plus, minus = diabetes.function_.n_pieces
+    about = diabetes.simplification_
+    print(f"\n{first.name}, simplified: one function of {plus} − {minus} pieces, ", end="")
+    print(f"learned from the fit without fold {fits[0].fold + 1}")
+    print(f"cross-validated R² {1 + about.score:.3f}, {1 + about.score_before:.3f} before; ", end="")
+    print(f"fidelity (R² to the model before) {about.fidelity:.3f}")
+    print("its linear regions, the fullest first, with the slope of each feature:")
+    print(diabetes.function_.regions(first.X[train]).to_text(first.features, most=8))
 
-    path = draw(*models["surface"][:3], output)
-    print(f"\nfigure: {path}" if path else "\nno figure: pip install 'pldc[plot]'")
-    print(f"{time.perf_counter() - began:.0f} s in all")
+    print("\nwhy a row that was left out has its prediction: slope × distance from the mean row, largest first")
+    why = explain(
+        diabetes.function_,
+        first.X[test[:1]],
+        reference=diabetes.reference_,
+        features=first.features,
+        limits=diabetes.clip_range_,
+        unit=diabetes.spread_,
+    )
+    print(why.table())
+
+    train, function = fits[1].train, surface.function_
+    X, y = second.X[train], second.y[train]
+    plus, minus = function.n_pieces
+    about = surface.simplification_
+    print(f"\n{second.name}, simplified to {plus} − {minus} pieces: ", end="")
+    print(f"cross-validated R² {1 + about.score:.3f}, {1 + about.score_before:.3f} before")
+    bound = certify(function, X, y, LAM)
+    print(f"its objective at lam={LAM:g} is {bound.upper:.3f}; no difference of convex functions is below ", end="")
+    print(f"{bound.lower:.3f} (gap at most {bound.gap:.0%})")
+    path = draw(surface, X, y, output)
+    print(f"figure: {path}" if path else "no figure: pip install 'pldc[plot]'")
+    print(f"\n{time.perf_counter() - began:.0f} s in all")
     return 0
+
+
+def problems() -> tuple[Problem, Problem]:
+    """Return the two data sets."""
+    data = load_diabetes(scaled=False)
+    return (
+        Problem("diabetes", data.data, data.target, list(data.feature_names), 3, (2.5, 5.0)),
+        Problem("surface", *noisy_surface(120), ["x0", "x1"], 8, (1.0, 5.0)),
+    )
+
+
+def cross_validated(problem: Problem, progress: Progress) -> Fitted:
+    """Score all methods on the same folds; keep the model whose score is in the middle."""
+    scores, models, seconds = [], [], []
+    splits = list(KFold(FOLDS, shuffle=True, random_state=0).split(problem.X))
+    for k, (train, test) in enumerate(splits):
+        progress.show(f"{problem.name}: {FOLDS} fits", f", {k} done")
+        X, y = problem.X[train], problem.y[train]
+        start = time.perf_counter()
+        models.append(DCRegressor().fit(X, y))
+        seconds.append(time.perf_counter() - start)
+        near = KNeighborsRegressor(n_neighbors=min(10, len(train)))
+        rivals = [LinearRegression(), make_pipeline(StandardScaler(), near)]
+        methods = [models[-1], *(m.fit(X, y) for m in rivals)]
+        scores.append([m.score(problem.X[test], problem.y[test]) for m in methods])
+        progress.add(problem.cost[0])
+    middle = int(np.argsort([ours for ours, *_ in scores])[FOLDS // 2])
+    train, test = splits[middle]
+    return Fitted(np.array(scores), middle, models[middle], train, test, float(np.mean(seconds)))
+
+
+def simplified(problem: Problem, fit: Fitted, progress: Progress) -> DCRegressor:
+    """Simplify the model that was kept."""
+    progress.show(f"{problem.name}: one function of at most {problem.n_pieces} − {problem.n_pieces} pieces")
+    few: DCRegressor = fit.model.simplify(problem.X[fit.train], problem.y[fit.train], n_pieces=problem.n_pieces)
+    progress.add(problem.cost[1])
+    return few
 
 
 def noisy_surface(n: int) -> tuple[Array, Array]:
@@ -83,8 +200,7 @@ def draw(model: DCRegressor, X: Array, y: Array, output: Path) -> Path | None:
     try:
         from pldc.view import plot_surface
 
-        readable = model.function_.prune(X, tol=1e-3)
-        figure = plot_surface(readable, X, y, title="{} − {} pieces".format(*readable.n_pieces))
+        figure = plot_surface(model, X, y, title="{} − {} pieces".format(*model.function_.n_pieces))
     except ImportError:
         return None
     output.mkdir(parents=True, exist_ok=True)

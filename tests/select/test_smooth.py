@@ -134,7 +134,8 @@ def test_rows_without_weight_beside_a_splitter():
     X, y = ridge_function(1000, 2)
     weight = np.zeros(1000)
     weight[::25] = 1.0
-    model = DCRegressor(cv=KFold(4, shuffle=True, random_state=0), n_jobs=1, max_rounds=1).fit(X, y, weight)
+    folds = KFold(4, shuffle=True, random_state=0)
+    model = DCRegressor(n_pieces="rows", cv=folds, n_jobs=1, max_rounds=1).fit(X, y, weight)
     assert set(model.cv_results_["param_round"]) == {0, 1, 2, 3}
 
 
@@ -200,7 +201,8 @@ def test_one_direction_of_five_features_is_learned_from_fifty_rows():
     X, y = ridge_function(50, 5, noise=0.25)
     X_new, y_new = ridge_function(2000, 5, seed=1, noise=0.0)
     axes, learned = (
-        np.mean((DCRegressor(geometry=g, n_jobs=1).fit(X, y).predict(X_new) - y_new) ** 2) / y_new.var()
+        np.mean((DCRegressor(n_pieces="rows", geometry=g, n_jobs=1).fit(X, y).predict(X_new) - y_new) ** 2)
+        / y_new.var()
         for g in ("axes", None)
     )
     assert learned < 0.25 < 0.7 < axes
@@ -210,7 +212,7 @@ def test_many_rows_are_fitted_along_the_directions_of_the_smoother_alone(monkeyp
     monkeypatch.setattr("pldc.estimators.base.SEVERAL_SOLVES", 79)
     X, y = ridge_function(80, 5, noise=0.25)
     X_new, y_new = ridge_function(2000, 5, seed=1, noise=0.0)
-    model = DCRegressor(n_jobs=1).fit(X, y)
+    model = DCRegressor(n_pieces="rows", n_jobs=1).fit(X, y)
     first = np.unique(model.cv_results_["param_round"], return_index=True)[1]
     assert model.cv_results_["param_learned"][first].tolist() == ["axes", "smooth", "axes"]
     assert model.cv_results_["param_linear"][first].tolist() == [False, False, True]
@@ -219,7 +221,7 @@ def test_many_rows_are_fitted_along_the_directions_of_the_smoother_alone(monkeyp
     assert np.mean((model.predict(X_new) - y_new) ** 2) / y_new.var() < 0.15
     assert (model.predict(X_new) == DCRegressor(geometry="smoother", n_jobs=1).fit(X, y).predict(X_new)).all()
     monkeypatch.setattr("pldc.estimators.base.SEVERAL_SOLVES", 80)
-    assert len(set(DCRegressor(n_jobs=1).fit(X, y).cv_results_["param_round"])) > 3
+    assert len(set(DCRegressor(n_pieces="rows", n_jobs=1).fit(X, y).cv_results_["param_round"])) > 3
 
 
 def test_the_smoother_alone_gives_one_function_of_few_rows_too():
@@ -261,7 +263,7 @@ def test_turned_coordinates_are_under_the_joint_seminorm():
 
 
 def test_slopes_of_given_sign_are_not_turned():
-    model = DCRegressor(monotone=[1, 0]).fit(*ridge_function(30, 2))
+    model = DCRegressor(n_pieces="rows", monotone=[1, 0]).fit(*ridge_function(30, 2))
     assert not any(step.learn == "smooth" for step in model._beside(model._recipe()))
     assert all(
         r.geometry.turn is None or np.allclose(r.geometry.turn, np.diag(np.diag(r.geometry.turn)))

@@ -24,7 +24,7 @@ from pldc.function.max_affine import Array
 from pldc.problem import Problem, make_penalty
 from pldc.problem.class_losses import softmax
 from pldc.problem.recipe import Recipe, Rows
-from pldc.problem.units import weighted_mean
+from pldc.problem.units import Units
 from pldc.select.coordinates import Step, smooth_geometry
 from pldc.select.folds import distinct, divided, interleaved, subsample
 from pldc.select.rounds import FittedRound, Plan, solve_rounds
@@ -202,7 +202,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         self.rounds_ = fitted
         self.certificate_, self.lam_, self.seminorm_ = best.certificate, best.lam, best.seminorm
         self.solver_, self.n_iter_ = best.solver, sum(r.iterations for r in fitted)
-        self.reference_ = weighted_mean(rows.X, rows.weight)
+        units = Units.of(*rows)
+        self.reference_, self.spread_ = units.center, units.scale
 
     def _forget(self) -> None:
         """Delete what an older fit left: one that fails leaves no half of it behind."""
@@ -261,11 +262,14 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _seed(self) -> Any:
         return 0 if self.random_state is None else self.random_state
 
-    def _splits(self, given: Rows, everything: Rows, groups: ArrayLike | None) -> tuple[Rows, list[Split], float]:
-        """Return the rows to cross-validate on, the folds, and the share of all rows that they are."""
+    def _splits(
+        self, given: Rows, everything: Rows, groups: ArrayLike | None, most: float | None = None
+    ) -> tuple[Rows, list[Split], float]:
+        """Return the rows to cross-validate on (`most` of them), the folds, and the share of all that they are."""
         number = isinstance(self.cv, Integral)
         folds = int(self.cv) if number else 0
-        most = self.max_cv_rows if number and self.max_cv_rows is not None else np.inf
+        if most is None:
+            most = self.max_cv_rows if number and self.max_cv_rows is not None else np.inf
         if number and groups is None:
             some = subsample(len(everything.y), most)
             rows = divided(everything.take(some), folds, self._labels)

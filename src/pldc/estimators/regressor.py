@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pldc.estimators.base import DCEstimator, Predicted
 from pldc.estimators.checks import check_weight, choice, positive
-from pldc.function import Explanation, PLDCSum, explain
+from pldc.estimators.few_pieces import FewPieces
+from pldc.function import PLDC, Explanation, PLDCSum, explain
 from pldc.function.max_affine import Array
 from pldc.problem import make_loss, make_penalty
 from pldc.problem.program import SHAPES
@@ -30,22 +31,36 @@ from pldc.solve.progress import shown
 from pldc.solve.run import Monitor
 
 LINEAR = ("penalized", "free")
+FEW = 64  # pieces of each part up to which a table of regions shows them all
 
 
-class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Piecewise-linear regression by a difference of convex functions, with a certificate of optimality.
+class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Piecewise-linear regression by a difference of convex functions.
 
-    Minimises over f = φ₁ − φ₂, both convex and piecewise linear,
+    Fits f = φ₁ − φ₂, both parts convex and piecewise linear in the features or in curves of them, in one of two ways:
 
-        weighted mean of loss(f(x), y)  +  lam · seminorm(f),
+    - **Few pieces**, the default. The mean of some fits of K − K pieces each, found by descent; what kind, how many
+      pieces and how smooth is chosen at rows left out. Seconds for any number of rows. No certificate.
+    - **A piece for every row**, ``n_pieces="rows"``: the convex program of the paper,
 
-    a convex program, to a certified relative gap `tol`. The seminorm sums the largest slopes of both parts: it bounds
-    how steep f can be, coordinate by coordinate (``penalty="componentwise"``) or in all of them together
-    (``"joint"``, the paper's).
-    With ``standardize=True`` the program is written for standardised X and y, so `lam` has no units.
+          weighted mean of loss(f(x), y)  +  lam · seminorm(f),
+
+      solved to a certified relative gap `tol`. The seminorm sums the largest slopes of both parts: it bounds how steep
+      f can be, coordinate by coordinate (``penalty="componentwise"``) or in all of them together (``"joint"``, the
+      paper's). With ``standardize=True`` it is written for standardised X and y, so `lam` has no units. For tables of
+      up to a few thousand rows.
 
     Parameters
     ----------
+    n_pieces : "auto", "rows" or int, default="auto"
+        "auto": few pieces, what predicts best (`chosen_` tells); but the program where one of its own settings is given
+        (`lam`, `penalty`, `geometry`, `combine`, `linear`, `standardize`, `solver`, `tol`, `max_iter`, `device`,
+        `one_standard_error`), and for fewer than four distinct rows.
+        "rows": the program.
+        A number: one function of at most so many pieces in each part, learned from the fit of "auto" (see
+        :meth:`simplify`); settings of the program are not used then.
+    max_seconds : float, optional
+        Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
     loss : {"squared", "absolute", "huber", "quantile"}, default="squared"
         What is averaged: (f − y)² for the mean; ``|f − y|`` for the median; huber, squared up to `huber_delta` and
         linear beyond; quantile, twice the pinball loss at level `quantile`.
@@ -66,14 +81,15 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         "srm": the value of the theory, 24 M D̂ for the squared loss. It is meant for the worst case, and smooths a lot.
         A number > 0: that weight. Good ones often lie between 0.001 and 1.
     cv : int, cross-validation generator or iterable, default=5
-        For ``lam="cv"``. A number deals the distinct rows out to so many folds (of fewer rows, one a fold), by their
-        content and not by their order. Rows that belong together (one patient, one day) must not be split: pass
-        `groups` to `fit`, or a splitter of scikit-learn.
+        How rows are left out to choose by. A number deals the distinct rows out to so many folds (of fewer rows, one a
+        fold), by their content and not by their order; for few pieces and more than 1000 rows, the first of these folds
+        alone is left out. Rows that belong together (one patient, one day) must not be split: pass `groups` to `fit`,
+        or a splitter of scikit-learn.
     max_cv_rows : int or None, default=1500
         Of more distinct rows than this, cross-validation with a number of folds looks at a random subsample, and λ is
         carried over to all rows at the rate of the discrepancy, n^(−2/(d+4)). None, or a splitter as `cv`: all rows.
     scoring : str or callable, optional
-        Scorer of scikit-learn for ``lam="cv"``, larger is better; a callable may use ``predict`` on the rows it is
+        Scorer of scikit-learn for choosing, larger is better; a callable may use ``predict`` on the rows it is
         given, and nothing else. None: the loss itself.
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
@@ -100,8 +116,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         Restrict f to be convex or concave. `predict` is so only with ``clip=False``.
     monotone : sequence or dict, optional
         −1, 0 or 1 for each feature (or a dict from feature name to sign): f does not increase, is free, or does not
-        decrease in it. Imposed as a sign on the slopes of each convex part, which is sufficient for a monotone f but
-        not necessary: a monotone f whose parts are not monotone, such as an S-shaped curve, is excluded.
+        decrease in it. Fits of few pieces are sums of monotone curves, S-shaped ones included. The program imposes a
+        sign on the slopes of each convex part, which excludes an S.
     linear : {"penalized", "free"}, optional
         "free" adds a linear term that is not penalised, so a large `lam` gives linear regression instead of a constant.
         It helps when there are many more rows than features and hurts when there are not. None: "penalized", but where
@@ -126,20 +142,31 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         `verbose` or a monitor). They run through joblib: its parallel_config chooses another backend, such as Dask.
         None: as many as the BLAS would use; −1: all cores.
     random_state : int, RandomState or None, default=None
-        For the random halves of the discrepancy (``lam="srm"`` and `generalization_bound`); None: the same ones every
-        time. The solvers and the default folds draw no random numbers.
+        For the starts of few pieces, and for the random halves of the discrepancy (``lam="srm"`` and
+        `generalization_bound`). None is a fixed one: the same fit every time. The solvers of the program and the
+        default folds draw no random numbers.
     device : str, optional
         A torch device such as "cuda" for the pass of ``solver="admm"`` over all pairs; None for NumPy. "auto" ignores
         it where it takes "exact".
     verbose : int, default=0
-        1 logs one line an iteration to the ``pldc`` logger at level INFO (else DEBUG), and shows it on standard error
-        if no logging is set up.
+        1 logs progress to the ``pldc`` logger at level INFO (else DEBUG), and shows it on standard error if no logging
+        is set up: every two seconds for few pieces, one line an iteration for the program.
 
     Attributes
     ----------
-    function_ : PLDC, WarpedPLDC or PLDCSum
-        The fitted function in the units of the data (not clipped): a :class:`WarpedPLDC`
-        where features are warped, a :class:`PLDCSum`, a short sum, where several rounds are averaged.
+    function_ : PLDC, HingedPLDC, WarpedPLDC or PLDCSum
+        The fitted function in the units of the data (not clipped). By default a :class:`PLDCSum`, the mean of fits of
+        few pieces; with a number as `n_pieces` one :class:`PLDC` (a :class:`HingedPLDC` with `monotone`). Of the
+        program a PLDC, a :class:`WarpedPLDC` where features are warped, or a mean of such.
+    chosen_ : list of dict
+        Few pieces: the kinds of functions that were kept. Each with its features ("plain" or "hinged"), knots of each
+        feature, pieces of each part, ridge, how often coordinates were learned, and the number of starts averaged.
+    fidelity_ : float
+        With a number as `n_pieces`: R² to the larger model at rows left out.
+    simplification_ : Simplification
+        With a number as `n_pieces`: `fidelity_` and the cross-validated scores of both.
+    spread_ : array of shape (d,)
+        Standard deviations of the training features: the unit in which `explain` says how far slopes hold.
     rounds_ : list of FittedRound
         The programs that were solved, one for each round kept, that which predicts best alone first: its function,
         `lam`, certificate and coordinates.
@@ -149,13 +176,15 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
     lam_ : float
         The weight used in the first of `rounds_`.
     cv_results_ : dict of arrays
-        With ``lam="cv"``: scores of every `lam` and round on every fold, in the form of scikit-learn's GridSearchCV.
+        Few pieces: "params", "mean_test_score" and "rank_test_score" of all kinds that were compared. The program with
+        ``lam="cv"``: scores of every `lam` and round on every fold, in the form of scikit-learn's GridSearchCV.
         Round 0 is along the axes; then come those of the learned geometry: from fits, of a smoother, and one of a free
         linear term; what does not apply is left out. "param_learned" says which it is ("axes", "warp", "stretch",
         "turn", "smooth"), "param_linear" whether it has a free linear term. Scores are in the units of the program
         (mean loss of standardised targets, negative) unless `scoring` is given.
     cv_score_ : float
-        With ``lam="cv"``, the mean score, at the rows left out, of what is returned: the mean of `rounds_`.
+        The score of what is returned at the rows left out; of more than 1000 rows, that of its best part alone. (The
+        program: with ``lam="cv"``.)
     seminorm_ : float
         The seminorm as the program measures it, in its (standardised) units: ``objective = mean loss + lam_ ·
         seminorm_``. It looks at the data points only; between them pieces of both parts may meet that never meet at
@@ -178,9 +207,12 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
 
     Notes
     -----
-    The optimal objective is unique, and so are the fitted values under the squared loss. The slopes are not: the
-    seminorm looks at the largest ones, and a slope below them, at the edge of the data above all, is one of many that
-    are equally good. Extrapolation inherits that; `clip` limits it.
+    Fits of few pieces descend from several starts: they are local optima, and there is no certificate of their own.
+    :func:`pldc.certify` compares any function with the best that any number of pieces could do.
+
+    The program's optimal objective is unique, and so are the fitted values under the squared loss. Its slopes are not:
+    the seminorm looks at the largest ones, and a slope below them, at the edge of the data above all, is one of many
+    that are equally good. Extrapolation inherits that; `clip` limits it.
 
     References
     ----------
@@ -204,6 +236,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
     def __init__(
         self,
         *,
+        n_pieces: int | str = "auto",
+        max_seconds: float | None = None,
         loss: str = "squared",
         quantile: float = 0.5,
         huber_delta: float = 1.35,
@@ -230,6 +264,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         device: str | None = None,
         verbose: int = 0,
     ):
+        self.n_pieces = n_pieces
+        self.max_seconds = max_seconds
         self.loss = loss
         self.quantile = quantile
         self.huber_delta = huber_delta
@@ -276,11 +312,12 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         groups : array of shape (n,), optional
             Rows of one group stay together in cross-validation.
         monitor : callable, optional
-            Called once an iteration of the final solve with a dict of iteration, upper, lower, gap and seconds; the
-            bounds are renewed now and then only. If it returns a true value the solve stops there, with the best
-            function so far. Ctrl-C during the solve does the same and then raises KeyboardInterrupt as usual: the model
-            is fitted, and its certificate tells how well. Pressed during cross-validation, or again, or before the
-            first iteration, it leaves the model unfitted.
+            Few pieces: called after every fit with a dict of comparing (1 while kinds are compared), iteration, of,
+            score and seconds. The program: called once an iteration of the final solve with a dict of iteration, upper,
+            lower, gap and seconds; the bounds are renewed now and then only. If it returns a true value the fit ends
+            there, with the best function so far. Ctrl-C does the same and then raises KeyboardInterrupt as usual: the
+            model is fitted. Pressed again, before the search has begun, or during the cross-validation of the program,
+            it leaves the model unfitted.
 
         Returns
         -------
@@ -292,7 +329,8 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         if len(shape := np.asarray(y).shape) == 2 and shape[1] > 1:
             return self._fit_columns(X, y, sample_weight, groups, monitor)
         given = self._rows_of(X, y, sample_weight)
-        self._fit_rows(given, groups, monitor)
+        if not (self._asks_for_few_pieces() and self._fit_few_pieces(given, groups, monitor)):
+            self._fit_rows(given, groups, monitor)
         return self
 
     def _fit_columns(
@@ -320,7 +358,6 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         return Rows(X, np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y)))
 
     def _recipe(self) -> Recipe:
-        signs = self._monotone_signs()
         return Recipe(
             loss=make_loss(
                 self.loss,
@@ -329,7 +366,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
             ),
             penalty=make_penalty("componentwise" if self.penalty is None else self.penalty),
             shape=choice("shape", self.shape, tuple(SHAPES)),
-            monotone=np.zeros(self.n_features_in_, dtype=int) if signs is None else np.asarray(signs),
+            monotone=self._monotone_signs(),
             linear=self.linear is not None and choice("linear", self.linear, LINEAR) == "free",
             standardize=self.standardize,
         )
@@ -396,9 +433,12 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends of prediction intervals at the rows of X, by CV+.
 
-        They come from the fits of the folds of cross-validation, so they need ``lam="cv"`` and at least four distinct
-        rows. They hold about `coverage` of new targets in practice. The guarantee of CV+, 2 · coverage − 1 for
-        exchangeable rows, is for folds and settings chosen without looking at the targets; here λ is chosen by the same
+        They come from the fits of the folds, so they need ``lam="cv"``, the default, and at least four distinct rows.
+        For few pieces and more than 1000 rows there is one fold, of fewer starts than the fit itself: intervals are
+        around its values, which differ a little from `predict`.
+
+        They hold about `coverage` of new targets in practice. The guarantee of CV+, 2 · coverage − 1 for exchangeable
+        rows, is for folds and settings chosen without looking at the targets; here the smoothing is chosen by the same
         folds. With fewer than 1 / (1 − coverage) rows the largest residual stands in for a quantile that is not there.
         Folds of a splitter of your own should leave every row out once: one left out twice counts twice.
 
@@ -416,7 +456,7 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
             raise ValueError(f"coverage must lie strictly between 0 and 1, got {coverage!r}.")
         if self._cross_fit is None:
             raise ValueError(
-                "Intervals come from cross-validation: fit with lam='cv' (and at least four distinct rows)."
+                "Intervals come from rows left out: fit with lam='cv', at least four distinct rows and enough time."
             )
         return self._cross_fit.interval(X, float(coverage))
 
@@ -459,23 +499,30 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.clip(self.function_(X), *self._limits())
 
-    def explain(self, X: Any, reference: Any = None) -> Explanation | list[Explanation]:
+    def explain(self, X: Any, reference: Any = None, neighbourhood: float = 0.1) -> Explanation | list[Explanation]:
         """Explain each prediction by the affine function that rules at its row.
+
+        It also says how far from the row that function rules. Next to a kink, slopes are means over a neighbourhood:
+        those of one side would not hold.
 
         Parameters
         ----------
         X : array or DataFrame of shape (n, d)
         reference : array of shape (d,), Series or dict by feature names, optional
             Contributions are slope × (x − reference); the mean of the training rows if not given.
+        neighbourhood : float, default=0.1
+            In standard deviations of the training features. Rows closer to a kink get mean slopes over a ball of this
+            radius. 0 takes the slopes of one piece always.
 
         Returns
         -------
         Explanation
-            prediction, intercept, slopes, contributions and active pieces, row by row; ``print`` shows a table.
+            prediction, intercept, slopes, contributions, active pieces, and how far the slopes hold, row by row;
+            ``print`` shows a table.
         """
         self._check_fitted()
         if hasattr(self, "outputs_"):
-            return [fit.explain(X, reference) for fit in self.outputs_]
+            return [fit.explain(X, reference, neighbourhood) for fit in self.outputs_]
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return explain(
             self.function_,
@@ -483,19 +530,22 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
             reference=self._reference(reference),
             features=getattr(self, "feature_names_in_", None),
             limits=self._limits(),
+            unit=getattr(self, "spread_", None),
+            neighbourhood=neighbourhood,
         )
 
-    def region_table(self, X: Any, tol: float = 1e-2) -> dict[str, Any] | list[dict[str, Any]]:
+    def region_table(self, X: Any, tol: float | None = None) -> dict[str, Any] | list[dict[str, Any]]:
         """List which linear function rules where: the rows of `X` in each region, and its slopes.
 
-        A learned geometry bends a function in many places; ``geometry="axes"`` has fewer, larger regions.
+        For a readable table first call ``model.simplify(X, y)``: it gives one function of few pieces.
 
         Parameters
         ----------
         X : array or DataFrame of shape (n, d)
-        tol : float, default=1e-2
-            Pieces are first dropped as long as values at the rows change by no more than this share of their range; 0
-            keeps every piece that rules at a row.
+        tol : float, optional
+            Pieces are first dropped as long as values at the rows change by no more than this share of their range. 0
+            drops none: slopes are those of :meth:`explain` with ``neighbourhood=0``. By default 0 for one PLDC of 64
+            pieces or fewer in each part, else 1e-2.
 
         Returns
         -------
@@ -507,23 +557,37 @@ class DCRegressor(RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-
         if hasattr(self, "outputs_"):
             return [fit.region_table(X, tol) for fit in self.outputs_]
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self.function_.prune(X, tol=tol).regions(X).columns(getattr(self, "feature_names_in_", None))
+        f = self.function_
+        if tol is None:
+            tol = 0.0 if isinstance(f, PLDC) and max(f.n_pieces) <= FEW else 1e-2
+        if tol != 0:  # at 0, too, dropping could swap pieces that tie at a row
+            f = f.prune(X, tol=tol)
+        return f.regions(X).columns(getattr(self, "feature_names_in_", None))
 
     def _limits(self) -> tuple[float, float]:
         return self.clip_range_ if self.clip else (-np.inf, np.inf)
 
-    def _monotone_signs(self) -> ArrayLike | None:
-        if not isinstance(self.monotone, Mapping):
-            return self.monotone
+    def _monotone_signs(self) -> Array:
+        """Return the sign of each feature."""
+        if self.monotone is None:
+            return np.zeros(self.n_features_in_, dtype=int)
+        signs = np.asarray(self._named_signs(self.monotone) if isinstance(self.monotone, Mapping) else self.monotone)
+        if signs.shape != (self.n_features_in_,) or not np.isin(signs, (-1, 0, 1)).all():
+            raise ValueError(
+                f"monotone must hold −1, 0 or 1 for each of {self.n_features_in_} features, got {self.monotone!r}."
+            )
+        return signs
+
+    def _named_signs(self, monotone: Mapping[str, int]) -> list[int]:
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             raise ValueError(
                 "monotone is a dict of feature names, but X has no column names: pass a sequence of signs."
             )
-        unknown = set(self.monotone) - set(names)
+        unknown = set(monotone) - set(names)
         if unknown:
             raise ValueError(f"monotone names unknown features {sorted(unknown)}; X has {list(names)}.")
-        return [self.monotone.get(name, 0) for name in names]
+        return [monotone.get(name, 0) for name in names]
 
 
 __all__ = ["DCRegressor"]

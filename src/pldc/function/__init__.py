@@ -1,6 +1,7 @@
 """What was learned: piecewise-linear functions as differences of max-affine functions."""
 
 from pldc.function.explain import ClassExplanation, Explanation, explain, explain_classes
+from pldc.function.hinges import HingedPLDC, Hinges
 from pldc.function.max_affine import MaxAffine
 from pldc.function.pldc import PLDC, LocalModel
 from pldc.function.record import from_dict, to_dict
@@ -12,6 +13,8 @@ __all__ = [
     "AnyPLDC",
     "ClassExplanation",
     "Explanation",
+    "HingedPLDC",
+    "Hinges",
     "LocalModel",
     "MaxAffine",
     "PLDCSum",

@@ -1,4 +1,4 @@
-"""Reading a prediction: the affine function that rules at a row, feature by feature."""
+"""Reading a prediction: the affine function that rules at a row, feature by feature, and how far it does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.max_affine import Array, IntArray, as_points
+from pldc.function.pldc import as_unit
 from pldc.function.total import AnyPLDC
+
+AROUND = 64  # points that a mean slope is taken over, in pairs ±u
+NUMBERS = 1 << 20  # numbers in the table of such points that is held at once
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Explanation:
     intercept : array of shape (n,)
         The local affine function at the reference point.
     slopes : array of shape (n, d)
-        The local affine function's slope in each feature.
+        The local affine function's slope in each feature; its mean over a neighbourhood, where `averaged`.
     contributions : array of shape (n, d)
         slope × (feature − reference), feature by feature.
     pieces : int array of shape (n, 2)
@@ -34,6 +38,15 @@ class Explanation:
     clipped : bool array of shape (n,)
         Whether the prediction was cut to the range of the training targets; the contributions of such a row
         add up to the uncut value.
+    room : array of shape (n,)
+        How far from the row one affine function rules: 0 on a kink, ∞ if everywhere.
+    averaged : bool array of shape (n,)
+        Whether the row is closer to a kink than `neighbourhood`, so that its slopes are means. The intercept is such
+        that the contributions still add up.
+    neighbourhood : float
+        Radius of the ball that means are taken over.
+    measure : str
+        What `room` and `neighbourhood` are counted in.
     """
 
     features: tuple[str, ...]
@@ -43,6 +56,10 @@ class Explanation:
     contributions: Array
     pieces: IntArray
     clipped: np.ndarray
+    room: Array
+    averaged: np.ndarray
+    neighbourhood: float
+    measure: str = "standard deviations"
 
     def __len__(self) -> int:
         return len(self.prediction)
@@ -53,6 +70,9 @@ class Explanation:
             "prediction": float(self.prediction[row]),
             "intercept": float(self.intercept[row]),
             "clipped": bool(self.clipped[row]),
+            "room": float(self.room[row]),
+            "averaged": bool(self.averaged[row]),
+            "reach": self.reach(row),
             "pieces": tuple(int(k) for k in self.pieces[row]),
             "slopes": dict(zip(self.features, self.slopes[row].tolist(), strict=True)),
             "contributions": dict(zip(self.features, self.contributions[row].tolist(), strict=True)),
@@ -70,7 +90,15 @@ class Explanation:
         lines.append(f"{'intercept':<{width}}  {'':>12}  {self.intercept[row]:>12.5g}")
         note = "  (cut to the range of the training targets)" if self.clipped[row] else ""
         lines.append(f"{'prediction':<{width}}  {'':>12}  {self.prediction[row]:>12.5g}{note}")
+        lines.append(f"slopes {self.reach(row)}")
         return "\n".join(lines)
+
+    def reach(self, row: int = 0) -> str:
+        """Say how far from the row its slopes hold, or what they are means over."""
+        if self.averaged[row]:
+            return f"are means over a neighbourhood of {self.neighbourhood:.2g} {self.measure}"
+        far = f"within {self.room[row]:.2g} {self.measure}" if np.isfinite(self.room[row]) else "everywhere"
+        return f"hold {far}"
 
     def __str__(self) -> str:
         shown = [f"row {i}\n{self.table(i)}" for i in range(min(3, len(self)))]
@@ -153,7 +181,7 @@ def explain_classes(
 
     Parameters
     ----------
-    functions : sequence of PLDC, WarpedPLDC or PLDCSum
+    functions : sequence of PLDC, WarpedPLDC, HingedPLDC or PLDCSum
         The scores.
     X : array of shape (n, d)
     classes : array
@@ -163,7 +191,7 @@ def explain_classes(
     features : sequence of str, optional
         Names; x0, x1, … if not given.
     """
-    each = [explain(f, X, reference, features) for f in functions]
+    each = [explain(f, X, reference, features, neighbourhood=0.0) for f in functions]
     scores = np.array([e.prediction for e in each])
     order = np.argsort(-scores, axis=0, kind="stable")
     first, second, at = order[0], order[1], np.arange(scores.shape[1])
@@ -188,12 +216,16 @@ def explain(
     reference: ArrayLike | None = None,
     features: Sequence[str] | None = None,
     limits: tuple[float, float] = (-np.inf, np.inf),
+    unit: ArrayLike | None = None,
+    neighbourhood: float = 0.1,
 ) -> Explanation:
     """Explain the value of `function` at each row of `X` by its local affine function.
 
+    Next to a kink that function would mislead: a small step changes it. There slopes are means over a neighbourhood.
+
     Parameters
     ----------
-    function : PLDC, WarpedPLDC or PLDCSum
+    function : PLDC, WarpedPLDC, HingedPLDC or PLDCSum
     X : array of shape (n, d)
     reference : array of shape (d,), optional
         Where contributions are measured from; the origin if not given.
@@ -201,6 +233,11 @@ def explain(
         Names; x0, x1, … if not given.
     limits : (float, float)
         Range the prediction is cut to.
+    unit : array of shape (d,), optional
+        Spread of each feature, to measure distances in; ones if not given.
+    neighbourhood : float, default=0.1
+        Rows closer to a kink than this, in units of `unit`, get the mean slope over 64 fixed points of the ball with
+        this radius. 0 for none.
     """
     points = as_points(X, function.n_features)
     origin = np.zeros(function.n_features) if reference is None else np.asarray(reference, dtype=np.float64)
@@ -211,15 +248,47 @@ def explain(
     names = tuple(f"x{k}" for k in range(function.n_features)) if features is None else tuple(map(str, features))
     if len(names) != function.n_features:
         raise ValueError(f"The function has {function.n_features} features, got {len(names)} names.")
-    local = function.local(points)
+    sizes = as_unit(np.ones(function.n_features) if unit is None else unit, function.n_features)
+    if not (neighbourhood >= 0 and np.isfinite(neighbourhood)):
+        raise ValueError(f"neighbourhood must be a finite number ≥ 0, got {neighbourhood}.")
+    local, room = function.local(points), function.room(points, sizes)
+    averaged = room < neighbourhood
+    slopes = local.slope.copy()
+    slopes[averaged] = mean_slope(function, points[averaged], neighbourhood * sizes)
+    contributions = slopes * (points - origin)
     value = function(points)
     prediction = np.clip(value, *limits)
     return Explanation(
         features=names,
         prediction=prediction,
-        intercept=local.intercept + local.slope @ origin,
-        slopes=local.slope,
-        contributions=local.slope * (points - origin),
+        intercept=np.where(averaged, value - contributions.sum(axis=1), local.intercept + local.slope @ origin),
+        slopes=slopes,
+        contributions=contributions,
         pieces=np.column_stack([local.plus, local.minus]),
         clipped=prediction != value,
+        room=room,
+        averaged=averaged,
+        neighbourhood=float(neighbourhood),
+        measure="units of the features" if unit is None else "standard deviations",
     )
+
+
+def mean_slope(function: AnyPLDC, points: Array, radius: Array) -> Array:
+    """Mean gradient of the function over a neighbourhood of each point: a ball, stretched by the radius (d,)."""
+    steps = radius * in_ball(len(radius))
+    out = np.empty(points.shape)
+    block = max(1, NUMBERS // steps.size)
+    for start in range(0, len(points), block):
+        rows = slice(start, start + block)
+        around = points[rows, None] + steps
+        out[rows] = function.gradient(around.reshape(-1, len(radius))).reshape(around.shape).mean(axis=1)
+    return out
+
+
+def in_ball(d: int) -> Array:
+    """Return points of the unit ball in d dimensions, always the same ones: u and −u, radii spread as in the ball."""
+    pairs = AROUND // 2
+    direction = np.random.RandomState(0).normal(size=(pairs, d))
+    radius = ((np.arange(pairs) + 0.5) / pairs) ** (1.0 / d)
+    half = direction * (radius / np.linalg.norm(direction, axis=1))[:, None]
+    return np.vstack([half, -half])

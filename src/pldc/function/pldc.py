@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function import algebra
-from pldc.function.max_affine import Array, IntArray, MaxAffine, as_points
+from pldc.function.max_affine import TILE, Array, IntArray, MaxAffine, as_points
 from pldc.function.optimize import Optimum, minimum, never_falls, opposite, polytope, steepest
 from pldc.function.prune import drop_dominated, prune_exact, prune_on
 from pldc.function.regions import Regions, group
 from pldc.function.seminorm import Norm, bound_over_active_pairs, bound_over_all_pairs
+
+ROUNDING = 1e-12  # slopes that differ by less, relative to their size, are one slope
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,29 @@ class PLDC:
             slope=self.plus.slopes[k] - self.minus.slopes[l],
             intercept=self.plus.offsets[k] - self.minus.offsets[l],
         )
+
+    def room(self, X: ArrayLike, unit: ArrayLike) -> Array:
+        """Distance from each row of `X` within which f is affine: to where another piece of a part takes over.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        unit : array of shape (d,)
+            Distances are Euclidean, in features divided by these. A feature with 0 stays where it is.
+
+        Returns
+        -------
+        array of shape (n,)
+            0 on a kink; ∞ where f is affine everywhere. Never too large. Too small only where bends cancel.
+
+        Examples
+        --------
+        >>> abs(PLDC.affine([1.0])).room([[-3.0], [0.0]], unit=[2.0])
+        array([1.5, 0. ])
+        """
+        points, weight = as_points(X, self.n_features), as_unit(unit, self.n_features)[None]
+        plus, minus = (takeover(part, points, part.slopes, weight) for part in (self.plus, self.minus))
+        return np.minimum(plus, minus)
 
     def seminorm_bound(self, norm: Norm = "joint", active_pairs: bool = False) -> float:
         """Upper bound on the DC seminorm, proved by this decomposition.
@@ -344,3 +369,56 @@ def of_type(kind: type, function: Any) -> Any:
     if not isinstance(function, kind):
         raise ValueError(f"The dictionary holds a {type(function).__name__}, not a {kind.__name__}.")
     return function
+
+
+def as_unit(unit: ArrayLike, n_features: int) -> Array:
+    """Return units of the features as an array, checked."""
+    sizes = np.asarray(unit, dtype=np.float64)
+    if sizes.shape != (n_features,):
+        raise ValueError(f"unit must have shape ({n_features},), got {sizes.shape}.")
+    if not (np.isfinite(sizes).all() and (sizes >= 0).all()):
+        raise ValueError("unit must be finite numbers ≥ 0.")
+    return sizes
+
+
+def takeover(part: MaxAffine, points: Array, table: Array, weight: Array) -> Array:
+    """Distance from each point to where another piece of the part takes over, if slopes stay as they are there.
+
+    Parameters
+    ----------
+    part : MaxAffine
+    points : array of shape (n, columns of the part)
+    table : array of shape (pieces, c)
+        Slopes of the pieces.
+    weight : array of shape (n, c) or (1, c)
+        At point i the slope of piece k, times the units, is ``table[k] * weight[i]``.
+
+    Returns
+    -------
+    array of shape (n,)
+        The least of lead / length of the difference of slopes, over pieces of another slope; ∞ if there is none.
+    """
+    out = np.full(len(points), np.inf)
+    most = weight.max(axis=0, initial=0.0)
+    table, weight = table * most, weight / np.where(most > 0, most, 1.0)
+    size = float(np.abs(table).max(initial=0.0))
+    if size == 0 or len(points) == 0:
+        return out
+    table = table / size  # numbers of order one: their squares are neither 0 nor ∞
+    active = part.active(points)
+    order = np.argsort(active, kind="stable")
+    step = max(1, TILE // part.n_pieces)
+    for rows in np.split(order, np.flatnonzero(np.diff(active[order])) + 1):  # a step for each piece that rules
+        k = active[rows[0]]
+        slopes, offsets = (part.slopes[k] - part.slopes).T, part.offsets[k] - part.offsets
+        bend, own = ((table[k] - table) ** 2).T, table[k] ** 2
+        for start in range(0, len(rows), step):
+            at = rows[start : start + step]
+            square = (weight if len(weight) == 1 else weight[at]) ** 2
+            steep, least = np.sqrt(square @ bend), ROUNDING * np.sqrt(square @ own)
+            with np.errstate(over="ignore"):  # far away
+                lead = np.maximum(points[at] @ slopes + offsets, 0.0) / size
+                distance = np.full(lead.shape, np.inf)
+                np.divide(lead, steep, out=distance, where=np.broadcast_to(steep > least[:, None], lead.shape))
+            out[at] = distance.min(axis=1)
+    return out

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pldc.function.hinges import HingedPLDC, Hinges
 from pldc.function.max_affine import MaxAffine
 from pldc.function.pldc import PLDC
 from pldc.function.total import AnyPLDC, PLDCSum
@@ -45,6 +46,9 @@ def _write(function: AnyPLDC) -> dict[str, Any]:
             "images": [i.tolist() for i in function.warp.images],
         }
         return {"type": "WarpedPLDC", "function": _write(function.function), "warp": warp}
+    if isinstance(function, HingedPLDC):
+        knots = [k.tolist() for k in function.hinges.knots]
+        return {"type": "HingedPLDC", "function": _write(function.function), "knots": knots}
     return {"type": "PLDCSum", "terms": [_write(term) for term in function.terms]}
 
 
@@ -52,6 +56,7 @@ def _read(record: Any, place: str) -> Any:
     readers: dict[str, Callable[[Any, str], AnyPLDC]] = {
         "PLDC": _read_pldc,
         "WarpedPLDC": _read_warped,
+        "HingedPLDC": _read_hinged,
         "PLDCSum": _read_sum,
     }
     kind = _entry(record, "type", place)
@@ -74,18 +79,31 @@ def _read_pldc(record: Any, place: str) -> PLDC:
 
 
 def _read_warped(record: Any, place: str) -> WarpedPLDC:
-    inside, where = _entry(record, "function", place), f"{place}.warp"
+    inner, where = _read_inner(record, place), f"{place}.warp"
+    warp = _entry(record, "warp", place)
+    return WarpedPLDC(inner, Warp(*(_read_lists(warp, name, where) for name in ("knots", "images"))))
+
+
+def _read_hinged(record: Any, place: str) -> HingedPLDC:
+    return HingedPLDC(_read_inner(record, place), Hinges(_read_lists(record, "knots", place, may_be_empty=True)))
+
+
+def _read_inner(record: Any, place: str) -> PLDC:
+    inside = _entry(record, "function", place)
     if _entry(inside, "type", f"{place}.function") != "PLDC":
         raise ValueError(f"{place}.function must be of type 'PLDC'.")
-    inner = _read_pldc(inside, f"{place}.function")
-    warp = _entry(record, "warp", place)
-    lists = []
-    for name in ("knots", "images"):
-        each = _entry(warp, name, where)
-        if not isinstance(each, list):
-            raise ValueError(f"{where}.{name} must be a list of lists.")
-        lists.append([_numbers(values, 1, f"{where}.{name}[{k}]") for k, values in enumerate(each)])
-    return WarpedPLDC(inner, Warp(*lists))
+    return _read_pldc(inside, f"{place}.function")
+
+
+def _read_lists(record: Any, name: str, place: str, may_be_empty: bool = False) -> list[np.ndarray]:
+    """Return a list of lists of numbers, some of which may be empty."""
+    each = _entry(record, name, place)
+    if not isinstance(each, list):
+        raise ValueError(f"{place}.{name} must be a list of lists.")
+    return [
+        np.zeros(0) if may_be_empty and values == [] else _numbers(values, 1, f"{place}.{name}[{k}]")
+        for k, values in enumerate(each)
+    ]
 
 
 def _read_sum(record: Any, place: str) -> PLDCSum:

@@ -38,11 +38,20 @@ class Regions:
         return len(self.count)
 
     def columns(self, feature_names: Sequence[str] | None = None) -> dict[str, Array]:
-        """Return the table by columns, one row a region, as ``pandas.DataFrame`` and ``polars.DataFrame`` take it."""
+        """Return the table by columns, one row a region, as ``pandas.DataFrame`` and ``polars.DataFrame`` take it.
+
+        The rows that a region holds and their share; the linear function that rules there (its intercept is the value
+        at x = 0); and where that is: the lowest and highest value of each feature among its rows.
+        """
         names = self._names(feature_names)
         fixed: dict[str, Array] = {"rows": self.count, "share": self.count / self.count.sum()}
         slopes = {f"slope of {name}": column for name, column in zip(names, self.slope.T, strict=True)}
-        return fixed | {"intercept": self.intercept} | slopes
+        ranges = {
+            f"{word} {name}": column
+            for word, ends in (("lowest", self.low), ("highest", self.high))
+            for name, column in zip(names, ends.T, strict=True)
+        }
+        return fixed | {"intercept": self.intercept} | slopes | ranges
 
     def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10) -> str:
         """Return the fullest regions as a table of plain text."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from numbers import Real
 from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pldc.function.hinges import HingedPLDC
 from pldc.function.max_affine import Array, as_points
 from pldc.function.optimize import Optimum
 from pldc.function.pldc import PLDC, LocalModel, of_type
@@ -26,7 +29,7 @@ class PLDCSum:
 
     Parameters
     ----------
-    terms : tuple of PLDC or WarpedPLDC
+    terms : tuple of PLDC, WarpedPLDC or HingedPLDC
         At least one, all of the same number of features.
 
     Examples
@@ -36,16 +39,16 @@ class PLDCSum:
     array([0., 2.])
     """
 
-    terms: tuple[PLDC | WarpedPLDC, ...]
+    terms: tuple[PLDC | WarpedPLDC | HingedPLDC, ...]
 
     def __post_init__(self) -> None:
-        if not self.terms or not all(isinstance(term, (PLDC, WarpedPLDC)) for term in self.terms):
+        if not self.terms or not all(isinstance(term, (PLDC, WarpedPLDC, HingedPLDC)) for term in self.terms):
             raise TypeError("A PLDCSum needs at least one PLDC.")
         if len({term.n_features for term in self.terms}) > 1:
             raise ValueError(f"The terms have different numbers of features: {[t.n_features for t in self.terms]}.")
 
     @classmethod
-    def mean(cls, functions: list[PLDC | WarpedPLDC]) -> AnyPLDC:
+    def mean(cls, functions: Sequence[PLDC | WarpedPLDC | HingedPLDC]) -> AnyPLDC:
         """Return the mean of the functions: itself where there is only one."""
         if len(functions) == 1:
             return functions[0]
@@ -82,6 +85,11 @@ class PLDCSum:
             slope=np.sum([l.slope for l in locals_], axis=0),
             intercept=np.sum([l.intercept for l in locals_], axis=0),
         )
+
+    def room(self, X: ArrayLike, unit: ArrayLike) -> Array:
+        """Distance from each row of `X` within which all terms are affine; see :meth:`PLDC.room`."""
+        points = as_points(X, self.n_features)
+        return np.asarray(np.min([term.room(points, unit) for term in self.terms], axis=0))
 
     def seminorm_bound(self, norm: Norm = "joint", active_pairs: bool = False) -> float:
         """Upper bound on the DC seminorm: the sum of the terms' own."""
@@ -171,7 +179,7 @@ class PLDCSum:
         """Write the sum out as one PLDC. The pieces of the terms multiply: prune first."""
         terms = [term for term in self.terms if isinstance(term, PLDC)]
         if len(terms) < len(self.terms):
-            raise TypeError(f"A sum with functions of warped features has no short list of pieces: {REMEDY}.")
+            raise TypeError(f"A sum with functions of warped or hinged features has no short list of pieces: {REMEDY}.")
         counts = self._counts()
         if counts.max() > MOST_PIECES:
             raise ValueError(
@@ -180,8 +188,28 @@ class PLDCSum:
             )
         return reduce(add, terms)
 
+    __array_ufunc__ = None
+
+    def __neg__(self) -> PLDCSum:
+        return PLDCSum(tuple(-term for term in self.terms))
+
+    def __add__(self, number: Any) -> PLDCSum:
+        if not isinstance(number, Real):
+            return NotImplemented
+        return PLDCSum((self.terms[0] + number, *self.terms[1:]))
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: Any) -> PLDCSum:
+        return PLDCSum(tuple(term * factor for term in self.terms)) if isinstance(factor, Real) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> PLDCSum:
+        return self * (1.0 / float(divisor)) if isinstance(divisor, Real) else NotImplemented
+
     def __repr__(self) -> str:
         return f"PLDCSum({' + '.join(map(repr, self.terms))})"
 
 
-AnyPLDC = PLDC | WarpedPLDC | PLDCSum
+AnyPLDC = PLDC | WarpedPLDC | HingedPLDC | PLDCSum

@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 
 from pldc.function.max_affine import Array, as_points, frozen
 from pldc.function.optimize import Optimum, opposite, polytope
-from pldc.function.pldc import PLDC, LocalModel, of_type
+from pldc.function.pldc import PLDC, ROUNDING, LocalModel, as_unit, of_type, takeover
 from pldc.function.regions import Regions, group
 from pldc.function.seminorm import Norm
 
-REMEDY = "fit with geometry='axes' or 'smoother', or with 'directions' and combine='best'"
+REMEDY = "model.simplify(X, y) gives one PLDC (but with monotone), as does n_pieces='rows' with geometry='axes'"
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,25 @@ class WarpedPLDC:
         value = (inner.slope * warped).sum(axis=1) + inner.intercept
         return replace(inner, slope=slope, intercept=value - (slope * points).sum(axis=1))
 
+    def room(self, X: ArrayLike, unit: ArrayLike) -> Array:
+        """Distance from each row of `X` within which f is affine: to another piece or a knot; see :meth:`PLDC.room`.
+
+        Knots count at which the slope of a piece changes. It may be one that rules further on only: then the distance
+        is too small.
+        """
+        points, unit = as_points(X, self.n_features), as_unit(unit, self.n_features)
+        warped, weight = self.warp(points), self.warp.stretch(points) * unit
+        parts = (self.function.plus, self.function.minus)
+        plus, minus = (takeover(part, warped, part.slopes, weight) for part in parts)
+        pieces = np.vstack([part.slopes for part in parts])
+        bends = [
+            bending(
+                knots[1:-1], np.outer([slopes.min(), slopes.max()], stretch)
+            )  # beyond its knots it goes on straight
+            for slopes, knots, stretch in zip(pieces.T, self.warp.knots, self.warp.stretches, strict=True)
+        ]
+        return np.minimum(nearest_knot(points, bends, unit), np.minimum(plus, minus))
+
     def seminorm_bound(self, norm: Norm = "joint", active_pairs: bool = False) -> float:
         """Upper bound on the DC seminorm, the same for both norms and with or without `active_pairs`.
 
@@ -273,3 +292,21 @@ class WarpedPLDC:
 def cell(x: Array, knots: Array, left: bool = False) -> np.ndarray:
     """Number of the interval between knots that each x lies in, the outer ones without end."""
     return np.clip(np.searchsorted(knots, x, side="left" if left else "right") - 1, 0, len(knots) - 2)
+
+
+def bending(knots: Array, slopes: Array) -> Array:
+    """Return the knots at which slopes (pieces, knots + 1) change, and not all alike: that would cancel in a PLDC."""
+    change = np.ptp(np.diff(slopes, axis=1), axis=0)
+    return np.asarray(knots[change > ROUNDING * np.abs(slopes).max()])
+
+
+def nearest_knot(X: Array, knots: Sequence[Array], unit: Array) -> Array:
+    """Distance of each row to the nearest knot of any feature, in units of the features; ∞ if there is none."""
+    out = np.full(len(X), np.inf)
+    for x, at, size in zip(X.T, knots, unit, strict=True):
+        if len(at) and size > 0:
+            right = np.searchsorted(at, x)
+            gaps = (np.abs(x - at[np.clip(right - side, 0, len(at) - 1)]) for side in (0, 1))
+            with np.errstate(over="ignore"):  # far away
+                np.minimum(out, np.minimum(*gaps) / size, out=out)
+    return out

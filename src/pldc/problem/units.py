@@ -11,6 +11,8 @@ from pldc.function.max_affine import Array, MaxAffine
 from pldc.function.pldc import PLDC
 from pldc.function.warp import Warp, WarpedPLDC
 
+LARGE = 1_000_000  # numbers in a table
+
 
 class Geometry(NamedTuple):
     """Coordinates warp(z) @ turn of standardised features z; what is None is left out.
@@ -116,8 +118,12 @@ def weighted_mean(X: Array, weight: Array) -> Array:
 def _standard(X: Array, weight: Array) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of each column, without overflow.
 
-    Where a column is constant to rounding they are its first value, exactly, and one.
+    Where a column is constant to rounding they are its first value, exactly, and one. Of large tables one column after
+    the other is looked at, so that no copy of the whole is made.
     """
+    if X.shape[1] > 1 and X.size > LARGE:
+        columns = [_standard(X[:, [j]], weight) for j in range(X.shape[1])]
+        return np.concatenate([c for c, _ in columns]), np.concatenate([s for _, s in columns])
     center = weighted_mean(X, weight)
     deviation = X - center
     largest = np.abs(deviation).max(axis=0)

@@ -9,6 +9,8 @@ from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
 
 FEW_POINTS = 4  # points for each fold below which no point is left out whole, if its rows are many
+MANY = 20_000  # rows from which their order is that of a hash
+MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits as if by chance
 DIGITS = 8  # of standardised numbers: what rounding may change does not count
 
 
@@ -44,6 +46,32 @@ def distinct(rows: Rows, classes: bool = False) -> tuple[Rows, IntArray]:
 def ordered(rows: Rows) -> Rows:
     """Return the rows, equal ones too, in the order of :func:`distinct`: random draws then do not see the given one."""
     return rows.take(np.argsort(distinct(rows)[1], kind="stable"))
+
+
+def mixed(rows: Rows) -> Rows:
+    """Merge equal rows, adding their weights, and shuffle them: an order by content that means nothing.
+
+    Whatever order the rows are given in, the result is the same. Of many rows the order is that of a hash.
+    """
+    if len(rows.y) <= MANY:
+        merged, _ = distinct(rows)
+        return merged.take(np.random.RandomState(0).permutation(len(merged.y)))
+    table = np.column_stack([rows.X, rows.y]) + 0.0  # −0.0 becomes 0.0
+    key = np.zeros(len(table), dtype=np.uint64)
+    for column in table.T:
+        key = (key ^ np.ascontiguousarray(column).view(np.uint64)) * MIX
+        key ^= key >> np.uint64(29)
+    even = np.ptp(rows.weight) == 0
+    order = np.argsort(key, kind="stable") if even else np.lexsort((rows.weight, key))  # sums in one order
+    table, key = table[order], key[order]
+    first = np.append(True, key[1:] != key[:-1])
+    close = np.flatnonzero(~first)
+    first[close] = (table[close] != table[close - 1]).any(axis=1)
+    weight = np.add.reduceat(rows.weight[order], np.flatnonzero(first))
+    if len(weight) < len(table):
+        table = table[first]
+    merged = Rows(table[:, :-1], table[:, -1], weight)
+    return merged if len(weight) > MANY else mixed(merged)
 
 
 def _rank_of_class(rows: Rows, Z: Array) -> Array:

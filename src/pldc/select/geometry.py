@@ -108,4 +108,4 @@ def _same_variance(before: Array, after: Array, weight: Array) -> float | None:
     """Return the factor that gives the new coordinates the mean variance of the old; None if they have none."""
     share = weight / weight.sum()
     old, new = (float((share @ (V - share @ V) ** 2).mean()) for V in (before, after))
-    return float(np.sqrt(old / new)) if new > 0 else None
+    return float(np.sqrt(old / new)) if old > 0 and new > 0 else None

@@ -8,12 +8,13 @@ Candès, Ramdas, Tibshirani 2021).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, IntArray
 from pldc.function.total import AnyPLDC
+from pldc.problem.recipe import Rows
 
 CHUNK = 1 << 22  # numbers held at once
 
@@ -29,12 +30,18 @@ class CrossFit:
         For each fold: |y − f(x)| at the rows left out, and the weights of those rows.
     limits : list of (float, float)
         For each fold, the range that its predictions are cut to.
+    rows : Rows, optional
+        All rows,
+    splits : list of (train, test)
+        and the places of those that each fold was fitted to and left out.
     """
 
     functions: list[AnyPLDC]
     residuals: list[Array]
     weights: list[Array]
     limits: list[tuple[float, float]]
+    rows: Rows | None = None
+    splits: list[tuple[IntArray, IntArray]] = field(default_factory=list)
 
     def interval(self, X: Array, coverage: float) -> tuple[Array, Array]:
         """Return lower and upper ends at the rows of X."""

@@ -187,6 +187,8 @@ class Search:
             residuals=[np.abs(test.y - v) for test, v in zip(self.test, self.left_out(chosen), strict=True)],
             weights=[test.weight for test in self.test],
             limits=[self._limits(train) for train in self.train],
+            rows=self.rows,
+            splits=self.splits,
         )
 
     def results(self) -> dict[str, Any]:

@@ -85,6 +85,11 @@ class Workers:
         finally:  # also where Ctrl-C is pressed again meanwhile
             _limit.release()
 
+    @property
+    def pool(self) -> ThreadPoolExecutor | None:
+        """The threads; None if there is only one."""
+        return self._pool
+
     def over_blocks(self, work: Callable[[slice], Any], n: int) -> list[Any]:
         """Call `work` on slices that cover range(n), in parallel; return the results in order."""
         count = max(1, min(self.threads, n // SMALLEST_BLOCK))

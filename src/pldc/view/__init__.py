@@ -1,5 +1,5 @@
 """Looking at what was learned; needs the extra ``plot``."""
 
-from pldc.view.plots import plot_path, plot_regions, plot_surface
+from pldc.view.plots import plot_path, plot_regions, plot_simplification, plot_surface
 
-__all__ = ["plot_path", "plot_regions", "plot_surface"]
+__all__ = ["plot_path", "plot_regions", "plot_simplification", "plot_surface"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import ArrayLike
 from pldc.function import AnyPLDC
 from pldc.function.max_affine import Array
 from pldc.select.path import Path
+
+NEAR = 0.1  # of the best error: how much more the smallest number of pieces may have to be chosen
 
 
 def plot_surface(
@@ -24,7 +27,7 @@ def plot_surface(
 
     Parameters
     ----------
-    function : PLDC, WarpedPLDC, PLDCSum or fitted DCRegressor
+    function : PLDC, WarpedPLDC, HingedPLDC, PLDCSum or fitted DCRegressor
         A function of two variables.
     X : array of shape (n, 2)
     y : array of shape (n,)
@@ -59,7 +62,7 @@ def plot_regions(
 
     Parameters
     ----------
-    function : PLDC, WarpedPLDC, PLDCSum or fitted DCRegressor
+    function : PLDC, WarpedPLDC, HingedPLDC, PLDCSum or fitted DCRegressor
         A function of two variables.
     X : array of shape (n, 2)
         Points to mark; the picture covers their range.
@@ -137,6 +140,102 @@ def plot_path(path: Path, X: ArrayLike) -> Any:
     for axis in (loss, seminorm, count):
         axis.grid(alpha=0.3)
     return figure
+
+
+def plot_simplification(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    n_pieces: Sequence[int] = (1, 2, 4, 8, 16),
+    chosen: int | None = None,
+    figure: Any = None,
+) -> Any:
+    """Draw what few pieces cost: cross-validated error and fidelity against the number of pieces.
+
+    Parameters
+    ----------
+    model : fitted DCRegressor, or sequence of simplified ones
+        A fitted model is simplified to each of `n_pieces`, which takes seconds each. Models that
+        :meth:`pldc.DCRegressor.simplify` returned are drawn as they are.
+    X : array or DataFrame of shape (n, d), optional
+        The rows of the fit. Not needed for simplified models.
+    y : array of shape (n,), optional
+    n_pieces : sequence of int, default=(1, 2, 4, 8, 16)
+        Numbers of pieces to try, of each part. Not used for simplified models.
+    chosen : int, optional
+        The number to mark. None: the smallest whose error is within 10 % of the best of those tried.
+    figure : matplotlib figure, optional
+        Where to draw; by default a figure of its own, not registered with pyplot.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with ``figure.savefig(path)``. The error is the cross-validated score with its sign changed; the
+        horizontal line is that of the larger model. Fidelity is the R² to that model at rows that were left out.
+    """
+    Figure = _figure()
+    models = _simplified(model, X, y, n_pieces)
+    numbers = np.array([int(m.n_pieces) for m in models])
+    error = np.array([-m.simplification_.score for m in models])
+    fidelity = np.array([m.simplification_.fidelity for m in models])
+    if not np.isfinite(error).all():
+        short = numbers[~np.isfinite(error)][0]
+        raise ValueError(f"The model of {short} pieces was ended early and has no score: simplify without max_seconds.")
+    before = -models[0].simplification_.score_before
+    if not np.allclose([-m.simplification_.score_before for m in models], before, rtol=1e-6, atol=0.0):
+        raise ValueError("The models were simplified from different ones: draw those of each in a figure of its own.")
+    if chosen is None:
+        chosen = int(numbers[error <= error.min() + NEAR * abs(error.min())].min())
+    elif chosen not in numbers:
+        raise ValueError(f"chosen must be one of the numbers that were tried, {numbers.tolist()}; got {chosen!r}.")
+    place = int(np.flatnonzero(numbers == chosen)[0])
+
+    figure = Figure(figsize=(9, 4), layout="constrained") if figure is None else figure
+    left, right = figure.subplots(1, 2)
+    left.axhline(before, color="0.4", linestyle="--", label="larger model")
+    for axis, values in ((left, error), (right, fidelity)):
+        axis.plot(numbers, values, marker="o", color="C0", label="few pieces")
+        axis.plot(
+            numbers[place],
+            values[place],
+            linestyle="none",
+            marker="o",
+            markersize=13,
+            markerfacecolor="none",
+            markeredgecolor="C3",
+            markeredgewidth=2,
+            label=f"chosen: {chosen}",
+        )
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(numbers, labels=[str(k) for k in numbers])
+        axis.minorticks_off()
+        axis.set_xlabel("pieces of each part, at most")
+        axis.grid(alpha=0.3)
+        axis.legend()
+    left.set(ylabel="cross-validated error (−score)", title="Error at rows left out")
+    right.set(ylabel="fidelity (R² to the larger model)", title="Agreement with the larger model")
+    return figure
+
+
+def _simplified(model: Any, X: Any, y: Any, n_pieces: Sequence[int]) -> list[Any]:
+    """Return models of few pieces, the fewest first: those given, or made from the one given."""
+    if isinstance(model, Sequence):
+        if not model:
+            raise ValueError("The list of models is empty: give at least one that simplify returned.")
+        for each in model:
+            if not hasattr(each, "simplification_"):
+                raise TypeError(
+                    f"A {type(each).__name__} in the list was not simplified: call its simplify(X, y) first."
+                )
+        return sorted(model, key=lambda m: int(m.n_pieces))
+    if not hasattr(model, "simplify"):
+        raise TypeError(f"Give a fitted DCRegressor or a list of simplified ones, not {type(model).__name__}.")
+    if X is None or y is None:
+        raise ValueError("Give X and y, the rows of the fit, or a list of models that simplify returned.")
+    numbers = sorted(set(n_pieces))
+    if not numbers:
+        raise ValueError("n_pieces is empty: give at least one number of pieces.")
+    return [model.simplify(X, y, n_pieces=k) for k in numbers]
 
 
 def _figure() -> Any:

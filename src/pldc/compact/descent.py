@@ -1,0 +1,148 @@
+"""L-BFGS for many independent problems at once.
+
+All problems are evaluated together: one product serves the folds, ridges and starts that share the rows. Each has a
+step, a memory and a line search of its own; one evaluation moves each of them on by a step or a shorter trial of one.
+
+The direction is −H g with H in the compact form of Byrd, Nocedal and Schnabel (1994): with S and Y the last changes of
+x and of the gradient, R the upper triangle of S'Y, D its diagonal and γ = s'y / y'y of the newest pair,
+
+    H g = γ g + S [R⁻ᵀ (D + γ Y'Y) R⁻¹ S'g − γ R⁻ᵀ Y'g] − γ Y R⁻¹ S'g.
+
+So a step reads the memory twice; what it needs of R and Y'Y are differences of S'g and Y'g, which are there already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pldc.function.max_affine import Array
+
+MEMORY = 8
+ENOUGH = 1e-4  # share of the predicted decrease that a step has to bring
+TRIALS = 10  # of one step, before the memory is given up
+FIRST = 0.1  # length of the first step
+FLAT = 1e-10  # curvature, relative to the gradient's change, below which a pair teaches nothing
+
+Function = Callable[[Array], tuple[Array, Array]]
+
+
+class Memory:
+    """The last pairs (s, y) of each problem, in slots of a ring, and their products."""
+
+    def __init__(self, problems: int, size: int, slots: int = MEMORY):
+        self.S, self.Y = np.zeros((problems, slots, size)), np.zeros((problems, slots, size))
+        self.SY = np.tile(np.eye(slots), (problems, 1, 1))
+        self.YY = np.zeros((problems, slots, slots))
+        self.newest = np.full(problems, slots - 1)
+        self.scale = np.zeros(problems)  # γ; zero: nothing is remembered
+        self.slots = slots
+
+    def products(self, g: Array) -> tuple[Array, Array]:
+        """S'g and Y'g."""
+        return (self.S @ g[:, :, None])[:, :, 0], (self.Y @ g[:, :, None])[:, :, 0]
+
+    def add(self, which: Array, s: Array, y: Array, g: Array, old: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Remember pairs of the problems `which`, and return S'g and Y'g; `old` are those of the last gradient."""
+        Sg, Yg = self.products(g)
+        Sy, Yy = Sg[which] - old[0][which], Yg[which] - old[1][which]
+        sy, yy = (s * y).sum(axis=1), (y * y).sum(axis=1)
+        good = sy > FLAT * yy
+        which, s, y, Sy, Yy, sy, yy = (v[good] for v in (which, s, y, Sy, Yy, sy, yy))
+        slot = (self.newest[which] + 1) % self.slots
+        rows = np.arange(len(which))
+        Sy[rows, slot], Yy[rows, slot] = sy, yy
+        self.S[which, slot], self.Y[which, slot] = s, y
+        self.SY[which, :, slot] = Sy
+        self.YY[which, :, slot] = Yy
+        self.YY[which, slot, :] = Yy
+        self.newest[which], self.scale[which] = slot, sy / yy
+        Sg[which, slot], Yg[which, slot] = (s * g[which]).sum(axis=1), (y * g[which]).sum(axis=1)
+        return Sg, Yg
+
+    def forget(self, which: Array) -> None:
+        """Forget all pairs of the problems `which`."""
+        self.S[which] = self.Y[which] = 0.0
+        self.SY[which] = np.eye(self.slots)
+        self.YY[which] = self.scale[which] = 0.0
+
+    def direction(self, g: Array, Sg: Array, Yg: Array) -> Array:
+        """−H g; a short step down the gradient where nothing is remembered."""
+        none = self.scale == 0
+        steep = np.sqrt((g * g).sum(axis=1))
+        gamma = np.where(none, FIRST / np.maximum(steep, np.finfo(float).tiny), self.scale)
+        # Oldest first: then R is upper triangular. Empty slots are unit rows, and take no part.
+        order = (self.newest[:, None] + 1 + np.arange(self.slots)) % self.slots
+        back = np.argsort(order, axis=1)
+        R = np.triu(np.take_along_axis(np.take_along_axis(self.SY, order[:, :, None], 1), order[:, None, :], 2))
+        YY = np.take_along_axis(np.take_along_axis(self.YY, order[:, :, None], 1), order[:, None, :], 2)
+        a, b = np.take_along_axis(Sg, order, 1), np.take_along_axis(Yg, order, 1)
+        u = np.linalg.solve(R, a[:, :, None])[:, :, 0]
+        D = np.diagonal(R, axis1=1, axis2=2)
+        inner = D * u + gamma[:, None] * (YY @ u[:, :, None])[:, :, 0] - gamma[:, None] * b
+        v = np.linalg.solve(R.transpose(0, 2, 1), inner[:, :, None])[:, :, 0]
+        u, v = np.take_along_axis(u, back, 1), np.take_along_axis(v, back, 1)
+        Hg = gamma[:, None] * g
+        Hg += (v[:, None, :] @ self.S)[:, 0]
+        Hg -= ((gamma[:, None] * u)[:, None, :] @ self.Y)[:, 0]
+        return -Hg
+
+
+def minimise(
+    function: Function,
+    x: Array,
+    steps: int,
+    stop: Callable[[], bool] | None = None,
+    memory: Memory | None = None,
+) -> tuple[Array, Array]:
+    """Return the best points found by `steps` evaluations, and their values.
+
+    Parameters
+    ----------
+    function : callable
+        Points (B, P), one a problem, to values (B,) and gradients (B, P).
+    x : array of shape (B, P)
+    steps : int
+    stop : callable, optional
+        Asked before every evaluation; true ends the descent where it is.
+    memory : Memory, optional
+        Of a descent on a function much like this one, to go on with; it is changed.
+    """
+    x = x.copy()
+    f, g = function(x)
+    memory = Memory(*x.shape) if memory is None else memory
+    Sg, Yg = memory.products(g)
+    d, length, trials = memory.direction(g, Sg, Yg), np.ones(len(x)), np.zeros(len(x), dtype=int)
+    slope = (g * d).sum(axis=1)
+    for _ in range(steps):
+        if stop is not None and stop():
+            break
+        there = x + length[:, None] * d
+        value, gradient = function(there)
+        with np.errstate(invalid="ignore"):
+            down = value <= f + ENOUGH * length * slope
+        trials = np.where(down, 0, trials + 1)
+        # Where the step was too long: the minimum of the parabola through what is known, within limits.
+        with np.errstate(all="ignore"):
+            parabola = -slope * length**2 / (2.0 * (value - f - length * slope))
+        shorter = np.clip(np.nan_to_num(parabola, nan=0.0), 0.1 * length, 0.5 * length)
+        stuck = trials > TRIALS
+        moved = np.flatnonzero(down)
+        if len(moved):
+            s, y = there[moved] - x[moved], gradient[moved] - g[moved]
+            x[moved], f[moved], g[moved] = there[moved], value[moved], gradient[moved]
+            Sg, Yg = memory.add(moved, s, y, g, (Sg, Yg))
+        if stuck.any():
+            memory.forget(np.flatnonzero(stuck))
+            Sg[stuck] = Yg[stuck] = 0.0
+            trials[stuck] = 0
+        renew = down | stuck
+        if renew.any():
+            fresh = memory.direction(g, Sg, Yg)
+            uphill = ~((g * fresh).sum(axis=1) < 0)
+            fresh[uphill] = -g[uphill]
+            d = np.where(renew[:, None], fresh, d)
+            slope = (g * d).sum(axis=1)
+        length = np.where(renew, 1.0, shorter)
+    return x, f

@@ -1,0 +1,278 @@
+"""One kind of compact function fitted from one start: to every fold and with every ridge at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pldc.compact.coordinates import learned_turns
+from pldc.compact.descent import Memory, minimise
+from pldc.compact.objective import PARTS, Form, Objective, Table
+from pldc.compact.start import quantile_knots, tangent_planes
+from pldc.function.hinges import HingedPLDC, Hinges
+from pldc.function.max_affine import Array, IntArray, MaxAffine
+from pldc.function.pldc import PLDC
+from pldc.problem.losses import Loss
+from pldc.problem.recipe import Rows
+from pldc.problem.units import Units
+
+SINGLE = 1000  # rows from which sums are in single precision
+BLOCK = 2048  # rows of a block
+KEEP = 1 << 24  # numbers of φ that are held, or twice those of X; of more, they are made anew for every product
+SEVERAL_STAGES = 15_000  # rows from which a descent begins on few: on the first of these,
+BEGIN, GROWTH = 10_000, 5  # so many, and so many times more in each stage,
+SHORTER, FEWEST = 3, 5  # with so many times fewer steps, but never fewer than this
+CENTRE_FROM = 4096  # rows that tell the mean of a column, and where a descent begins
+FINEST = 1e2  # rise of a ramp, in standard deviations, up to which single precision will do
+KNOTS_FROM = 20_000  # rows whose quantiles are the knots
+SMOOTH = 0.02  # width, in units of y, of the parabola that replaces a kink of the loss while descending
+ROOT = 0.1  # least root of a monotone slope to begin with: zero would stay zero
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A kind of compact function.
+
+    Attributes
+    ----------
+    knots : int
+        Ramps of each feature; 0 for plain features.
+    pieces : int
+        K.
+    ridges : tuple of float
+        ρ that are tried.
+    rounds : int
+        How often coordinates are learned after the first fit.
+    steps : int
+        Evaluations of each fit.
+    """
+
+    knots: int
+    pieces: int
+    ridges: tuple[float, ...]
+    rounds: int = 0
+    steps: int = 100
+
+
+@dataclass(frozen=True)
+class Task:
+    """The rows of a fit, standardised, and what is asked of it.
+
+    Attributes
+    ----------
+    rows : Rows
+        In the units of the data.
+    units : Units
+    loss : Loss
+        Of standardised targets.
+    shape : {"dc", "convex", "concave"}
+    monotone : int array of shape (d,)
+    """
+
+    rows: Rows
+    units: Units
+    loss: Loss
+    shape: str
+    monotone: IntArray
+
+    @property
+    def signs(self) -> tuple[float, ...]:
+        """Signs of the parts."""
+        return PARTS[self.shape]
+
+    @property
+    def smooth_loss(self) -> Loss:
+        """The loss with its kinks rounded off."""
+        loss = self.loss
+        return loss if loss.softness > 0 else Loss(loss.name, SMOOTH, loss.down, loss.up)
+
+    def take(self, at: IntArray) -> Task:
+        """Return the task on some of the rows."""
+        return Task(self.rows.take(at), self.units, self.loss, self.shape, self.monotone)
+
+
+class Columns:
+    """φ of the rows of a task: standardised features and ramps, each less its mean; and a one.
+
+    Parameters
+    ----------
+    task : Task
+    hinges : Hinges or None
+    """
+
+    def __init__(self, task: Task, hinges: Hinges | None):
+        self.X, self.units, self.hinges = task.rows.X, task.units, hinges
+        d = self.X.shape[1]
+        self.source = np.arange(d) if hinges is None else np.append(np.arange(d), hinges.source)
+        self.size = len(self.source) + 1
+        self.constant = (self.X[0] == self.X).all(axis=0)
+        # A ramp is clip(rise · z − begin, 0, 1) of a standardised feature z.
+        self.rise = self.begin = np.zeros((0, 1))
+        if hinges is not None:
+            scale, center = self.units.scale[hinges.source], self.units.center[hinges.source]
+            with np.errstate(over="ignore"):
+                self.rise = (scale / hinges.width)[:, None]
+                self.begin = ((hinges.start - center) / hinges.width)[:, None]
+        self.fine = bool(max(self.rise.max(initial=0.0), np.abs(self.begin).max(initial=0.0)) > FINEST)
+        self.center = np.zeros((len(self.source), 1))
+        self.center = self.block(slice(0, CENTRE_FROM), np.float64)[:-1].mean(axis=1, keepdims=True)
+
+    def block(self, rows: Any, dtype: Any) -> Array:
+        """Columns of some rows and a one, shape (D + 1, rows)."""
+        X = self.X[rows]
+        d = X.shape[1]
+        out = np.ones((self.size, len(X)), dtype=dtype)
+        z = ((X - self.units.center) / self.units.scale).T
+        out[:d] = z
+        if self.hinges is not None:
+            if self.fine:  # between knots so close, the distance to them would be lost
+                ramps = self.hinges(X)[:, d:].T
+            else:
+                ramps = z.astype(dtype)[self.source[d:]]
+                ramps *= self.rise.astype(dtype)
+                ramps -= self.begin.astype(dtype)
+                np.clip(ramps, 0.0, 1.0, out=ramps)
+            out[d:-1] = ramps
+        out[:-1] -= self.center.astype(dtype)
+        return out
+
+    def function(self, pieces: Array, signs: Sequence[float]) -> PLDC | HingedPLDC:
+        """Return the function of pieces (parts, K, D + 1) along the columns, in the units of the data."""
+        d = self.X.shape[1]
+        units = self.units
+        slopes = units.y_scale * pieces[:, :, :-1]
+        slopes[:, :, :d][:, :, self.constant] = 0.0  # chance alone: a constant feature tells nothing
+        offsets = units.y_scale * pieces[:, :, -1] - slopes @ self.center[:, 0]
+        offsets = offsets - slopes[:, :, :d] @ (units.center / units.scale)
+        slopes[:, :, :d] /= units.scale
+        first = int(np.argmax(np.array(signs) > 0))  # the level of y goes to one part
+        offsets[first] += signs[first] * units.y_center
+        parts = dict(zip(signs, map(MaxAffine, slopes, offsets), strict=True))
+        zero = MaxAffine.zero(slopes.shape[2])
+        f = PLDC(parts.get(1.0, zero), parts.get(-1.0, zero)).drop_dominated()
+        return f if self.hinges is None else HingedPLDC(f, self.hinges)
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Fits of one candidate in one round, from one start.
+
+    Attributes
+    ----------
+    x : array of shape (groups · ridges, P)
+        Group by group.
+    objective : Objective
+    columns : Columns
+    """
+
+    x: Array
+    objective: Objective
+    columns: Columns
+
+    def values(self) -> Array:
+        """F at all rows, standardised: (groups, ridges, n)."""
+        f = self.objective.values(self.x)
+        return f.reshape(len(self.objective.weight), -1, f.shape[1])
+
+    def function(self, group: int, ridge: int) -> PLDC | HingedPLDC:
+        """Return one of the functions, in the units of the data."""
+        at = group * (len(self.x) // len(self.objective.weight)) + ridge
+        theta = self.x.reshape(len(self.x), *self.objective.shape)[[at]]
+        return self.columns.function(self.objective.form.at([at]).pieces(theta)[0], self.objective.form.signs)
+
+
+def fit_member(
+    task: Task,
+    candidate: Candidate,
+    groups: Array,
+    seed: int | Sequence[int],
+    pool: ThreadPoolExecutor | None,
+    stop: Callable[[], bool],
+) -> list[Fits]:
+    """Fit a candidate from one start; one result a round.
+
+    Parameters
+    ----------
+    groups : array of shape (g, n)
+        Weights of the rows, one line a fold (zero where it leaves a row out).
+    seed : int or sequence of int
+        Of the start: its centres and knots.
+    """
+    n = len(task.rows.y)
+    hinges = quantile_knots(task.rows.X[:KNOTS_FROM], candidate.knots, seed) if candidate.knots else None
+    if hinges is not None and not any(len(k) for k in hinges.knots):
+        hinges = None
+    columns = Columns(task, hinges)
+    count, ridges = len(groups), np.array(candidate.ridges)
+    monotone = None
+    if task.monotone.any():
+        monotone = task.monotone[columns.source]
+    form, out = Form(task.signs, None, monotone), []
+    for number in range(candidate.rounds + 1):
+        x, memory = np.zeros((0, 0)), None
+        for size, steps in stages(n, candidate.steps):
+            objective = Objective(
+                table_of(columns, size),
+                task.units.scale_y(task.rows.y[:size]),
+                groups[:, :size] / groups[:, :size].sum(axis=1, keepdims=True),
+                np.repeat(np.arange(count), len(ridges)),
+                task.smooth_loss,
+                np.tile(ridges, count),
+                form,
+                candidate.pieces,
+                pool,
+            )
+            if memory is None:
+                x = starts(objective, task, columns, groups, [*np.atleast_1d(seed).tolist(), number])
+                memory = Memory(*x.shape)
+            x, _ = minimise(objective, x, steps, stop, memory)
+            if stop():
+                break
+        out.append(Fits(x, objective, columns))
+        if stop() or number == candidate.rounds:
+            break
+        form = Form(task.signs, learned_turns(objective, x), monotone)
+    return out
+
+
+def stages(n: int, steps: int) -> list[tuple[int, int]]:
+    """Return how many rows to descend on, and how many steps, one stage after the other."""
+    if n <= SEVERAL_STAGES:
+        return [(n, steps)]
+    sizes = [BEGIN]
+    while sizes[-1] * GROWTH < n:
+        sizes.append(sizes[-1] * GROWTH)
+    return [(size, max(steps // SHORTER**k, FEWEST)) for k, size in enumerate(sizes)] + [(n, FEWEST)]
+
+
+def table_of(columns: Columns, n: int) -> Table:
+    """Return the first n rows as the products want them."""
+    keep = n * columns.size <= max(KEEP, 2 * n * columns.X.shape[1])
+    return Table(columns.block, columns.size, n, np.float32 if n > SINGLE else np.float64, keep, BLOCK)
+
+
+def starts(objective: Objective, task: Task, columns: Columns, groups: Array, seed: Any) -> Array:
+    """Return where the descents begin, (B, P): fits of the same rows in the same coordinates begin at one point."""
+    form, group = objective.form, objective.group
+    out: list[Array] = []
+    for b in range(len(group)):
+        if b and group[b] == group[b - 1]:
+            if form.turn is None:
+                out.append(out[-1])
+                continue
+        else:
+            rows = np.flatnonzero(groups[group[b]] > 0)[:CENTRE_FROM]
+            F, y = columns.block(rows, np.float64)[:-1].T, task.units.scale_y(task.rows.y[rows])
+        w = groups[group[b], rows]
+        G = F if form.turn is None else F @ form.turn[b]
+        theta = tangent_planes(G, y, w / w.sum(), form.signs, objective.pieces, seed)
+        if form.monotone is not None:
+            side = np.array(form.signs)[:, None, None] * form.monotone
+            root = np.maximum(np.sqrt(np.maximum(side * theta[..., :-1], 0.0)), ROOT)
+            theta[..., :-1] = np.where(form.monotone == 0, theta[..., :-1], root)
+        out.append(theta.ravel())
+    return np.array(out)

@@ -1,0 +1,204 @@
+"""What a compact fit minimises, for many fits at once over the same rows.
+
+    Σ_i w_i ℓ(f(x_i) − y_i) + (ρ/K) Σ_k ‖a_k‖² + ‖b_k‖²,      f = max_k ⟨a_k, φ(x)⟩ + α_k − max_k ⟨b_k, φ(x)⟩ + β_k
+
+Rows and fits are cut into tiles: a tile is two products and a maximum, on a thread of its own. Layout: S[fit, part,
+piece, row], so that the maximum over pieces runs along contiguous rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pldc.function.max_affine import Array, IntArray
+from pldc.problem.losses import Loss
+
+TILE = 1 << 18  # numbers of S in a tile: one or two megabytes
+PARTS = {"dc": (1.0, -1.0), "convex": (1.0,), "concave": (-1.0,)}
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the parameters θ of a fit become pieces.
+
+    Attributes
+    ----------
+    signs : tuple of float
+        Of the parts: (1, −1), or one of them.
+    turn : array of shape (B, D, D), or None
+        Coordinates in which slopes are penalised: the slope along the columns is ``turn @ slope``.
+    monotone : int array of shape (D,), or None
+        Sign of the slope of f along each column, 0 for any. Where it is given, θ is the root of the slope.
+    """
+
+    signs: tuple[float, ...]
+    turn: Array | None = None
+    monotone: IntArray | None = None
+
+    def slopes(self, theta: Array) -> Array:
+        """Penalised slopes (B, parts, K, D) of θ (B, parts, K, D + 1)."""
+        a = theta[..., :-1]
+        if self.monotone is None or not self.monotone.any():
+            return a
+        side = np.array(self.signs)[:, None, None] * self.monotone
+        return np.where(self.monotone == 0, a, side * a**2)
+
+    def pieces(self, theta: Array) -> Array:
+        """Slopes along the columns, and offsets: (B, parts, K, D + 1)."""
+        a = self.slopes(theta)
+        if self.turn is not None:
+            a = a @ self.turn[:, None].swapaxes(-1, -2)
+        return np.concatenate([a, theta[..., -1:]], axis=-1)
+
+    def back(self, theta: Array, gradient: Array, ridge: Array) -> Array:
+        """Turn the gradient along the pieces, and that of ridge · ‖slopes‖², into that along θ."""
+        g = gradient[..., :-1]
+        if self.turn is not None:
+            g = g @ self.turn[:, None]
+        g = g + 2.0 * ridge[:, None, None, None] * self.slopes(theta)
+        if self.monotone is not None and self.monotone.any():
+            side = np.array(self.signs)[:, None, None] * self.monotone
+            g = np.where(self.monotone == 0, g, 2.0 * side * theta[..., :-1] * g)
+        return np.concatenate([g, gradient[..., -1:]], axis=-1)
+
+    def at(self, which: Any) -> Form:
+        """Return the form of some of the fits."""
+        return self if self.turn is None else Form(self.signs, self.turn[which], self.monotone)
+
+
+class Table:
+    """Rows as the products want them: columns φ(x) and a one, cut into blocks of rows, one column a row.
+
+    Parameters
+    ----------
+    make : callable
+        Rows (a slice of places) and a dtype to columns and a one, (size, rows).
+    size : int
+        Columns and the one.
+    n : int
+        Number of rows.
+    dtype : numpy dtype
+    keep : bool
+        Hold all columns, instead of making them anew for every product.
+    block : int
+        Rows of a block.
+    """
+
+    def __init__(self, make: Callable[[slice, Any], Array], size: int, n: int, dtype: Any, keep: bool, block: int):
+        self.rows = [slice(start, min(start + block, n)) for start in range(0, n, block)]
+        self.make, self.size, self.n, self.dtype = make, size, n, dtype
+        self.kept = [make(rows, dtype) for rows in self.rows] if keep else None
+
+    def block(self, k: int) -> Array:
+        """Columns and ones of block k, shape (D + 1, rows)."""
+        return self.kept[k] if self.kept else self.make(self.rows[k], self.dtype)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Loss and ridge of B fits over the rows of a table.
+
+    Attributes
+    ----------
+    table : Table
+    y : array of shape (n,)
+    weight : array of shape (groups, n)
+        Rows of weight zero are left out; each sums to one.
+    group : int array of shape (B,)
+        Which weights each fit has.
+    loss : Loss
+    ridge : array of shape (B,)
+        ρ.
+    form : Form
+    pieces : int
+        K.
+    pool : ThreadPoolExecutor or None
+    """
+
+    table: Table
+    y: Array
+    weight: Array
+    group: IntArray
+    loss: Loss
+    ridge: Array
+    form: Form
+    pieces: int
+    pool: ThreadPoolExecutor | None = None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Parts, pieces and parameters of a piece."""
+        return len(self.form.signs), self.pieces, self.table.size
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Values (B,) and gradients (B, P) at parameters (B, P)."""
+        theta = x.reshape(len(x), *self.shape)
+        pieces = self.form.pieces(theta).astype(self.table.dtype)
+        value, gradient = np.zeros(len(x)), np.zeros(pieces.shape)
+        for fits, loss, slope in self._over_tiles(partial(self._tile, pieces)):
+            value[fits] += loss
+            gradient[fits] += slope
+        ridge = self.ridge / self.pieces
+        value += ridge * (self.form.slopes(theta) ** 2).sum(axis=(1, 2, 3))
+        return value, self.form.back(theta, gradient, ridge).reshape(x.shape)
+
+    def values(self, x: Array) -> Array:
+        """F at all rows, (B, n)."""
+        theta = x.reshape(len(x), *self.shape)
+        pieces = self.form.pieces(theta).astype(self.table.dtype)
+        out = np.empty((len(x), self.table.n), dtype=self.table.dtype)
+        for fits, rows, f in self._over_tiles(
+            lambda tile: (tile[0], self.table.rows[tile[1]], self._f(pieces, *tile)[1])
+        ):
+            out[fits, rows] = f
+        return out
+
+    def _over_tiles(self, work: Callable[[tuple[slice, int]], Any]) -> Any:
+        """Do the work of each tile, in the order of tiles whatever the number of threads: sums are the same."""
+        across = int(np.prod(self.shape[:2]))
+        rows = self.table.rows[0].stop
+        step = max(1, TILE // (across * rows))
+        total = len(self.group)
+        tiles = [
+            (slice(b, min(b + step, total)), k) for k in range(len(self.table.rows)) for b in range(0, total, step)
+        ]
+        if self.pool is None or len(tiles) == 1:
+            return map(work, tiles)
+        return self.pool.map(work, tiles)
+
+    def _f(self, pieces: Array, fits: slice, k: int) -> tuple[Array, Array, Array, Array]:
+        phi = self.table.block(k)
+        mine = pieces[fits]
+        S = (mine.reshape(-1, mine.shape[-1]) @ phi).reshape(*mine.shape[:3], phi.shape[1])
+        top = S.max(axis=2)
+        signs = np.array(self.form.signs, dtype=S.dtype)
+        return S, (signs[:, None] * top).sum(axis=1), top, phi
+
+    def _tile(self, pieces: Array, tile: tuple[slice, int]) -> tuple[slice, Array, Array]:
+        fits, k = tile
+        S, f, top, phi = self._f(pieces, fits, k)
+        rows = self.table.rows[k]
+        w = self.weight[self.group[fits], rows]
+        residual = f - self.y[rows]
+        loss = np.einsum("bn,bn->b", w, self.loss.value(residual))
+        slope = (w * self.loss.derivative(residual)).astype(S.dtype)
+        active = top[:, :, None] == S  # pieces that tie, as almost none do, are all counted
+        pull = np.array(self.form.signs, dtype=S.dtype)[:, None] * slope[:, None]
+        np.multiply(active, pull[:, :, None], out=S)
+        gradient = S.reshape(-1, S.shape[-1]) @ phi.T
+        return fits, loss, gradient.reshape(pieces[fits].shape)
+
+    def gradients(self, x: Array, fit: int, rows: slice) -> Array:
+        """∇f along the columns at the rows of a block, for one fit, (rows, D)."""
+        k = self.table.rows.index(rows)
+        theta = x.reshape(len(x), *self.shape)[[fit]]
+        pieces = self.form.at([fit]).pieces(theta)[0]
+        S = pieces.astype(self.table.dtype).reshape(-1, pieces.shape[-1]) @ self.table.block(k)
+        best = S.reshape(*pieces.shape[:2], -1).argmax(axis=1)
+        return sum(s * part[at, :-1] for s, part, at in zip(self.form.signs, pieces, best, strict=True))

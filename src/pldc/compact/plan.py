@@ -1,0 +1,81 @@
+"""What is tried on a table of so many rows and features.
+
+Measured on the data sets of the experiments (docs, "Few pieces"): hinged features beat plain ones nearly everywhere but
+on smooth tables and on few noisy rows; more rows want more knots and pieces; means of several starts, and of two or
+three kinds, gain more than any single choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pldc.compact.members import Candidate
+
+MOST_COLUMNS = 400  # of hinged features; of many features, each has fewer knots
+FEWEST_KNOTS = 4
+FEW_ROWS = 1000  # rows up to which all folds are fitted, and small enough that a thread fits a whole start
+SOME_ROWS = 4000
+MANY_ROWS = 50_000
+VERY_MANY_ROWS = 200_000
+FINE = ((10, 48), (32, 64), (64, 64))  # knots and pieces of hinged functions, where there are rows enough
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to try, by the size of the table.
+
+    Attributes
+    ----------
+    candidates : list of Candidate
+    sample : int
+        Rows on which candidates are compared, at most.
+    choosers : int
+        Starts of each candidate for the comparison.
+    members : int
+        Starts of each candidate that is kept.
+    kept : int
+        Candidates kept, at most.
+    patience : int
+        How many times the steps of the comparison the final fits take.
+    """
+
+    candidates: list[Candidate]
+    sample: int
+    choosers: int
+    members: int
+    kept: int
+    patience: int = 1
+
+
+def plan_for(n: int, d: int, plain: bool = False, hinged: bool = False) -> Plan:
+    """Return what to try on n rows of d features; `plain` or `hinged`: candidates of that kind alone."""
+    rough: tuple[float, ...]
+    smooth: tuple[float, ...]
+    if n <= FEW_ROWS:
+        rough, smooth = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0), (1e-3, 1e-2, 0.1, 1.0, 3.0, 10.0)
+        plan = Plan([Candidate(10, 8, rough), Candidate(16, 20, rough), Candidate(0, 16, smooth, 2, 80)], n, 1, 8, 3)
+    elif n <= SOME_ROWS:
+        rough, smooth = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0), (1e-4, 1e-3, 1e-2, 0.1, 1.0)
+        plan = Plan([Candidate(10, 16, rough), Candidate(24, 32, rough), Candidate(0, 32, smooth, 2)], n, 1, 6, 3)
+    elif n <= MANY_ROWS:
+        fine, smooth = (1e-3, 1e-2, 3e-2, 0.1), (1e-5, 1e-4, 1e-3, 1e-2)
+        kinds = [Candidate(0, 64, smooth, 2, 150), *(Candidate(k, p, fine, 0, 120) for k, p in FINE)]
+        plan = Plan(kinds, 8000, 1, 4, 3, 2) if n <= MANY_ROWS // 4 else Plan(kinds, 8000, 1, 2, 2)
+    elif n <= VERY_MANY_ROWS:
+        kinds = [Candidate(0, 64, (1e-4, 1e-3), 1, 100), Candidate(*FINE[0], (1e-3, 1e-2, 0.1), 0, 100)]
+        plan = Plan(kinds, 10_000, 1, 2, 1)
+    else:
+        kinds = [Candidate(0, 40, (1e-4, 1e-3), 1, 100), Candidate(12, 24, (1e-3, 1e-2), 0, 60)]
+        plan = Plan(kinds, 10_000, 1, 1, 1)
+    kinds = list(dict.fromkeys(fitting(candidate, d) for candidate in plan.candidates))
+    return replace(plan, candidates=[c for c in kinds if allowed(c, plain, hinged)])
+
+
+def fitting(candidate: Candidate, d: int) -> Candidate:
+    """Return the candidate with as many knots as so many features allow."""
+    return replace(candidate, knots=min(candidate.knots, max(MOST_COLUMNS // d - 1, FEWEST_KNOTS)))
+
+
+def allowed(candidate: Candidate, plain: bool, hinged: bool) -> bool:
+    """Say whether a candidate is of the wanted kind."""
+    return not (plain and candidate.knots) and not (hinged and not candidate.knots)

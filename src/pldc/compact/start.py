@@ -1,0 +1,84 @@
+"""Where a descent begins: tangent planes of a parabola on top of a straight line, and the knots of hinges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pldc.function.hinges import Hinges
+from pldc.function.max_affine import Array
+
+RIDGE = 1e-3  # of the straight line
+NOISE = 0.1  # of the slopes of the pieces, in units of the parabola's: no two pieces begin as one
+CENTRES_FROM = 2000  # rows that centres are drawn from, at most
+
+
+def straight_line(F: Array, y: Array, weight: Array, ridge: float = RIDGE) -> tuple[Array, float]:
+    """Slope and intercept of ridge regression on the columns F."""
+    center, level = weight @ F, weight @ y
+    root = np.sqrt(weight)[:, None]
+    Z, t = root * (F - center), root[:, 0] * (y - level)
+    if Z.shape[1] > len(Z):  # as many unknowns as rows, not as columns
+        slope = Z.T @ np.linalg.solve(Z @ Z.T + ridge * np.eye(len(Z)), t)
+    else:
+        slope = np.linalg.solve(Z.T @ Z + ridge * np.eye(Z.shape[1]), Z.T @ t)
+    return slope, float(level - center @ slope)
+
+
+def spread_out(Z: Array, count: int, rng: np.random.Generator) -> Array:
+    """Draw `count` rows of Z as k-means++ does, each with a chance that grows with its distance from those before."""
+    if len(Z) > CENTRES_FROM:
+        Z = Z[rng.choice(len(Z), CENTRES_FROM, replace=False)]
+    chosen = [int(rng.integers(len(Z)))]
+    norm = np.einsum("nd,nd->n", Z, Z)
+    far = np.full(len(Z), np.inf)
+    for _ in range(count - 1):
+        last = Z[chosen[-1]]
+        far = np.minimum(far, np.maximum(norm - 2 * (Z @ last) + last @ last, 0.0))
+        mass = np.cumsum(far)
+        at = np.searchsorted(mass, rng.random() * mass[-1]) if mass[-1] > 0 else rng.integers(len(Z))
+        chosen.append(min(int(at), len(Z) - 1))
+    return Z[chosen]
+
+
+def tangent_planes(F: Array, y: Array, weight: Array, signs: tuple[float, ...], count: int, seed: Any) -> Array:
+    """Return pieces (parts, count, D + 1): tangents of a parabola in each part, and the straight line shared out.
+
+    The parabola is as steep as the residuals of the line are large; taken away from each other, the parts leave the
+    line, and bend it where their centres differ.
+    """
+    rng = np.random.default_rng(seed)
+    slope, level = straight_line(F, y, weight)
+    center = weight @ F
+    Z = F - center
+    size = float(weight @ np.abs(Z).sum(axis=1))
+    steep = float(np.sqrt(weight @ (y - F @ slope - level) ** 2)) / size if size > 0 else 0.0
+    rows = Z[weight > 0]
+    out = np.empty((len(signs), count, F.shape[1] + 1))
+    for part, sign in enumerate(signs):
+        C = spread_out(rows, count, rng)
+        bent = steep * (C + NOISE * rng.standard_normal(C.shape) * np.sqrt(np.mean(rows**2)))
+        out[part, :, :-1] = bent + sign * slope / len(signs)
+        out[part, :, -1] = -0.5 * steep * (C**2).sum(axis=1) - bent @ center + sign * level / len(signs)
+    return out
+
+
+def quantile_knots(X: Array, count: int, seed: Any) -> Hinges:
+    """Return hinges at so many quantiles of each feature, moved a little at random; at its levels, where these are few.
+
+    A feature of two levels, or one, gets none.
+    """
+    rng = None if seed is None else np.random.default_rng(seed)
+    knots = []
+    for x in X.T:
+        levels = np.unique(x)
+        at = np.linspace(0.0, 1.0, count + 1)
+        if rng is not None:
+            at[1:-1] += (rng.random(count - 1) - 0.5) / count
+        if len(levels) <= 2:
+            levels = levels[:0]
+        elif len(levels) > count + 1:
+            levels = np.unique(np.quantile(x, at))
+        knots.append(levels if len(levels) > 1 and (np.diff(levels) > 0).all() else levels[:0])
+    return Hinges(knots)

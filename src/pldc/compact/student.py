@@ -1,0 +1,124 @@
+"""One function of few pieces, learned from a larger model and the rows together.
+
+The larger model, the teacher, says what to think of points where there is no row: between near neighbours. A few pieces
+fitted to rows and such points together predict far better than the same pieces fitted to the rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from pldc.compact.members import Candidate, Task, fit_member
+from pldc.function.hinges import HingedPLDC
+from pldc.function.max_affine import Array
+from pldc.function.pldc import PLDC
+from pldc.problem.losses import squared
+from pldc.problem.recipe import Rows
+
+MOST_ROWS = 20_000  # that a student looks at
+POINTS, FRESH = 4000, 2000  # between rows: to learn from, and to choose by
+NEIGHBOURS = 8
+ROWS_SHARE = 0.15  # weight of the rows, beside the points
+TRUST = 0.5  # in the teacher at a row, beside its target
+KNOTS = 8  # of monotone students: plain pieces exclude an S
+STARTS = 12
+RIDGES, ROUNDS, STEPS = (1e-5, 1e-3), 1, 250
+SHORT = 60  # steps of a student for whom no time is left
+
+
+class Student(NamedTuple):
+    """A function learned from a teacher, and the R² of its values to the teacher's at fresh points."""
+
+    function: PLDC | HingedPLDC
+    fidelity: float
+
+
+def between(Z: Array, X: Array, count: int, rng: np.random.Generator) -> Array:
+    """Draw points on the segments from rows of X to near neighbours, near in the coordinates Z."""
+    near = min(NEIGHBOURS, len(Z) - 1)
+    if near < 1:
+        return X[rng.integers(len(X), size=count)]
+    neighbour = cKDTree(Z).query(Z, near + 1)[1]
+    i = rng.integers(len(X), size=count)
+    j = neighbour[i, rng.integers(1, near + 1, size=count)]
+    return np.asarray(X[i] + rng.random(count)[:, None] * (X[j] - X[i]))
+
+
+def learn(
+    task: Task,
+    teacher: Callable[[Array], Array],
+    n_pieces: int,
+    *,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+    starts: int = STARTS,
+    seed: int = 0,
+    pool: ThreadPoolExecutor | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Student:
+    """Learn `n_pieces` pieces a part.
+
+    Parameters
+    ----------
+    task : Task
+        Its rows are in no order that means anything: of many, the first are looked at.
+    teacher : callable
+        Rows of X to values.
+    n_pieces : int
+    limits : (float, float)
+        Range that values are cut to.
+    starts : int
+        Of which the best is taken.
+    """
+    stop = stop or never
+    rows = task.rows.take(np.arange(min(len(task.rows.y), MOST_ROWS)))
+    rng = np.random.default_rng(seed)
+    Z = task.units.scale_X(rows.X)
+    points, fresh = between(Z, rows.X, POINTS, rng), between(Z, rows.X, FRESH, rng)
+    known, wanted = teacher(points), teacher(fresh)
+    at_rows = teacher(rows.X)
+    if task.loss.name == "squared":  # targets of other losses are not what the function shall be
+        at_rows = TRUST * at_rows + (1 - TRUST) * rows.y
+    weight = np.append(ROWS_SHARE * rows.weight / rows.weight.sum(), np.full(POINTS, (1 - ROWS_SHARE) / POINTS))
+    order = rng.permutation(len(weight))
+    together = Rows(np.vstack([rows.X, points]), np.append(at_rows, known), weight).take(order)
+    lesson = replace(task, rows=together, loss=squared())
+    signed = bool(task.monotone.any())
+    rounds = 0 if signed else ROUNDS
+    knots = KNOTS if signed and task.shape == "dc" else 0
+    candidate = Candidate(knots, n_pieces, RIDGES, rounds, STEPS)
+
+    if stop():  # too late for more than one short attempt
+        starts, candidate = 1, replace(candidate, rounds=0, steps=SHORT)
+
+    def attempt(start: int) -> list[PLDC | HingedPLDC]:
+        fits = fit_member(lesson, candidate, together.weight[None], [seed, start], None, stop if starts > 1 else never)
+        return [fit.function(0, k) for fit in fits for k in range(len(RIDGES))]
+
+    found = [f for several in (pool.map if pool else map)(attempt, range(starts)) for f in several]
+
+    def error(f: PLDC | HingedPLDC) -> float:
+        missed = rows.weight / rows.weight.sum() @ (np.clip(f(rows.X), *limits) - at_rows) ** 2
+        return float(ROWS_SHARE * missed + (1 - ROWS_SHARE) * np.mean((np.clip(f(fresh), *limits) - wanted) ** 2))
+
+    best = min(found, key=error)
+    return Student(best, r_squared(np.clip(best(fresh), *limits), wanted))
+
+
+def never() -> bool:
+    """Do not stop."""
+    return False
+
+
+def r_squared(values: Array, target: Array, weight: Array | None = None) -> float:
+    """Return the share of the variance of `target` that the values explain; one where there is none to explain."""
+    w = np.full(len(target), 1 / len(target)) if weight is None else weight / weight.sum()
+    spread = float(w @ (target - w @ target) ** 2)
+    missed = float(w @ (target - values) ** 2)
+    rounding = 1e-24 * float(w @ target**2)
+    return 1.0 - missed / spread if spread > rounding else float(missed <= rounding)
