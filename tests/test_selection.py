@@ -122,7 +122,7 @@ def test_subsample_for_many_rows():
 def test_few_rows_fall_back_on_the_discrepancy():
     model = DCRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
     assert model.lam_ > 0 and not hasattr(model, "cv_results_")
-    with pytest.raises(ValueError, match="cross-validation"):
+    with pytest.raises(ValueError, match="rows left out"):
         model.predict_interval([[0.5]])
 
 
