@@ -22,7 +22,7 @@ from sklearn.model_selection import GroupKFold, check_cv
 from pldc.estimators.checks import choice, positive, whole
 from pldc.function.max_affine import Array
 from pldc.problem import Problem, make_penalty
-from pldc.problem.class_losses import softmax
+from pldc.problem.losses import softmax
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import Units
 from pldc.select.coordinates import Step, smooth_geometry
@@ -317,7 +317,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         reason = STATUS[worst.status]
         if worst.solver == "admm" and self.tol < REALISTIC:
             reason += f" ({REALISTIC:g} is realistic for solver='admm')"
-        free = self.solver == "auto" and self.device is None and getattr(self, "loss", "") != "log"
+        free = self.solver == "auto" and self.device is None and self._recipe().loss.boxed
         if worst.solver == "admm" and free and worst.status in ("max_iter", "stalled"):
             reason += "; solver='exact' is accurate, where its memory and time can be had"
         if worst.status == "optimal":  # in the solver's own numbers, but not in those of the data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +18,8 @@ from pldc.estimators.base import DCEstimator, PredictedScores
 from pldc.estimators.checks import check_weight
 from pldc.function import ClassExplanation, PLDCSum, explain_classes
 from pldc.function.max_affine import Array
-from pldc.problem import make_penalty
-from pldc.problem.class_losses import make_class_loss, softmax
+from pldc.problem import Loss, make_loss, make_penalty
+from pldc.problem.losses import softmax
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.folds import distinct
 from pldc.select.rounds import FittedRound
@@ -31,9 +32,11 @@ TEMPERATURES = (-5.0, 4.0)  # logarithms
 
 def _has_probabilities(model: DCClassifier) -> bool:
     if hasattr(model, "functions_"):
-        able = model._fitted_loss == "log" or model._calibration is not None
+        able = model._fitted_loss.gives_probabilities or model._calibration is not None
     else:  # once it is fitted
-        able = model.loss == "log" or model.lam == "cv"
+        able = model.lam == "cv"
+        with suppress(ValueError):  # a loss that `fit` will refuse
+            able |= make_loss(model.loss, classes=True).gives_probabilities
     if able:
         return True
     raise AttributeError(
@@ -53,9 +56,9 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     Parameters
     ----------
-    loss : {"hinge", "log"}, default="hinge"
-        "hinge": Σ_{c≠y} max(f_c − f_y + 1, 0), the paper's. "log": log Σ_c exp(f_c) − f_y; its scores give
-        probabilities. It has no linear program: ``solver="exact"`` refuses it.
+    loss : {"hinge", "log"} or Loss, default="hinge"
+        "hinge" or ``Hinge()``: Σ_{c≠y} max(f_c − f_y + 1, 0), the paper's. "log" or ``LogLoss()``: log Σ_c exp(f_c) −
+        f_y; its scores give probabilities. It has no linear program: ``solver="exact"`` refuses it.
     penalty : {"joint", "componentwise"}, default="joint"
         The seminorm; see :class:`DCRegressor`.
     lam : "cv" or float, default="cv"
@@ -142,7 +145,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     def __init__(
         self,
         *,
-        loss: str = "hinge",
+        loss: str | Loss = "hinge",
         penalty: str | None = "joint",
         lam: float | str = "cv",
         cv: Any = 5,
@@ -244,7 +247,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     def _recipe(self) -> Recipe:
         return Recipe(
-            loss=make_class_loss(self.loss),
+            loss=make_loss(self.loss, classes=True),
             penalty=make_penalty(self.penalty or "joint"),
             shape="dc",
             monotone=np.zeros(self.n_features_in_, dtype=int),
@@ -254,11 +257,11 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         )
 
     def _few(self) -> int:
-        return SEVERAL_SCORES // len(self.classes_) if self.loss == "hinge" else 0
+        return 0 if make_loss(self.loss, classes=True).gives_probabilities else SEVERAL_SCORES // len(self.classes_)
 
     def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
         """Calibrate the scores where the folds did not look."""
-        if self.loss == "hinge":
+        if not search.recipe.loss.gives_probabilities:
             scores = np.concatenate(search.left_out(chosen), axis=1)
             tests = Rows(*(np.concatenate([getattr(test, name) for test in search.test]) for name in Rows._fields))
             self._calibration = calibrate(scores, tests)
@@ -268,7 +271,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
         super()._remember(fitted, rows)
-        self._fitted_loss = self.loss
+        self._fitted_loss = self._recipe().loss
         self.functions_ = [
             PLDCSum.mean(list(scores)) for scores in zip(*(round_.functions for round_ in fitted), strict=True)
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from pldc.estimators.checks import check_weight, choice, positive
 from pldc.estimators.few_pieces import FewPieces
 from pldc.function import PLDC, Explanation, PLDCSum, explain
 from pldc.function.max_affine import Array
-from pldc.problem import make_loss, make_penalty
+from pldc.problem import Loss, make_loss, make_penalty
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.bound import Bound, bound_of_fit
@@ -61,15 +62,10 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         :meth:`simplify`); settings of the program are not used then.
     max_seconds : float, optional
         Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
-    loss : {"squared", "absolute", "huber", "quantile"}, default="squared"
-        What is averaged: (f − y)² for the mean; ``|f − y|`` for the median; huber, squared up to `huber_delta` and
-        linear beyond; quantile, twice the pinball loss at level `quantile`.
-    quantile : float, default=0.5
-        Level for ``loss="quantile"``; 0.5 is the absolute loss.
-    huber_delta : float, default=1.35
-        Where the huber loss turns linear, in units of the standard deviation of y (of y itself without `standardize`).
-        Outliers inflate that deviation: against them a value such as 0.2 is more robust than the default, and against
-        gross ones ``loss="absolute"``, which needs no unit.
+    loss : {"squared", "absolute", "huber", "quantile"} or Loss, default="squared"
+        What is averaged: (f − y)² for the mean; ``|f − y|`` for the median; ``Huber(delta=1.35)``, squared up to
+        `delta` and linear beyond; ``Quantile(level=0.5)``, twice the pinball loss. A name stands for the loss with its
+        default numbers.
     penalty : {"componentwise", "joint"}, optional
         The seminorm. None: componentwise, but joint in the rounds of a learned geometry whose coordinates are no longer
         the features (each round with a λ of its own, by cross-validation).
@@ -238,9 +234,7 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         *,
         n_pieces: int | str = "auto",
         max_seconds: float | None = None,
-        loss: str = "squared",
-        quantile: float = 0.5,
-        huber_delta: float = 1.35,
+        loss: str | Loss = "squared",
         penalty: str | None = None,
         lam: float | str = "cv",
         cv: Any = 5,
@@ -267,8 +261,6 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         self.n_pieces = n_pieces
         self.max_seconds = max_seconds
         self.loss = loss
-        self.quantile = quantile
-        self.huber_delta = huber_delta
         self.penalty = penalty
         self.lam = lam
         self.cv = cv
@@ -347,9 +339,13 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         check_is_fitted(self, ["function_", "outputs_"], all_or_any=any)
 
     def __sklearn_tags__(self) -> Any:
-        """Several targets are allowed."""
+        """Several targets are allowed; what the loss is not for, or does not aim at, is not tested."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
+        with suppress(ValueError):  # a loss that `fit` will refuse
+            loss = make_loss(self.loss, classes=False)
+            tags.regressor_tags.poor_score = loss.off_centre
+            tags.target_tags.positive_only = loss.nonnegative
         return tags
 
     def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
@@ -359,11 +355,7 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
 
     def _recipe(self) -> Recipe:
         return Recipe(
-            loss=make_loss(
-                self.loss,
-                quantile_level=positive("quantile", self.quantile),
-                huber_delta=positive("huber_delta", self.huber_delta),
-            ),
+            loss=make_loss(self.loss, classes=False),
             penalty=make_penalty("componentwise" if self.penalty is None else self.penalty),
             shape=choice("shape", self.shape, tuple(SHAPES)),
             monotone=self._monotone_signs(),
@@ -373,8 +365,6 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if positive("quantile", self.quantile) >= 1:
-            raise ValueError(f"quantile must lie strictly between 0 and 1, got {self.quantile!r}.")
         if self.M is not None:
             positive("M", self.M, "None or ")
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Penalty
 from pldc.problem.program import Problem
@@ -39,7 +38,7 @@ class Recipe:
         Number of classes of a classification, else one.
     """
 
-    loss: Loss | ClassLoss
+    loss: Loss
     penalty: Penalty
     shape: str
     monotone: IntArray
@@ -47,18 +46,14 @@ class Recipe:
     standardize: bool
     outputs: int = 1
 
-    @property
-    def residual_loss(self) -> Loss:
-        """The loss, where it is one of f − y: of a regression."""
-        if not isinstance(self.loss, Loss):
-            raise TypeError(f"The {self.loss.name} loss is not one of residuals.")
-        return self.loss
-
     def units(self, rows: Rows, geometry: Geometry = AXES) -> Units:
         """Return the coordinates in which the program of these rows is written."""
+        self.loss.check(rows.y, self.outputs)
         plain = Units.of(*rows) if self.standardize else Units.none(rows.X.shape[1])
-        if self.outputs > 1:
-            plain = replace(plain, y_center=0.0, y_scale=1.0)
+        if not self.loss.shifts:
+            plain = replace(plain, y_center=0.0)
+        if not self.loss.scales:
+            plain = replace(plain, y_scale=1.0)
         return replace(plain, geometry=geometry)
 
     def problem(self, rows: Rows, units: Units, lam: float) -> Problem:

@@ -49,8 +49,8 @@ class CompactFit(NamedTuple):
 
 def robust_units(rows: Rows, recipe: Recipe) -> Units:
     """Standardise; where the loss grows like the distance alone, the unit of y is one that outliers do not move."""
-    units = Units.of(*rows)
-    if recipe.residual_loss.softness > 0:
+    units = replace(recipe, standardize=True).units(rows)
+    if not recipe.loss.resists_outliers:
         return units
     order = np.argsort(rows.y, kind="stable")
     mass = np.cumsum(rows.weight[order])
@@ -111,7 +111,7 @@ def fit_compact(
     plan : Plan, optional
     """
     units = robust_units(rows, recipe)
-    task = Task(rows, units, recipe.residual_loss, recipe.shape, recipe.monotone)
+    task = Task(rows, units, recipe.loss, recipe.shape, recipe.monotone)
     straight = recipe.shape != "dc"  # a curve would bend a convex function
     hinged = bool(recipe.monotone.any()) and not straight  # its pieces can rise in the shape of an S
     n, d = rows.X.shape

@@ -75,7 +75,7 @@ def simplified(
     """
 
     def student(part: Rows, function: AnyPLDC, starts: int, pool: ThreadPoolExecutor | None, share: float) -> Student:
-        task = Task(part, robust_units(part, recipe), recipe.residual_loss, recipe.shape, recipe.monotone)
+        task = Task(part, robust_units(part, recipe), recipe.loss, recipe.shape, recipe.monotone)
         limits = span(part) if clip else (-np.inf, np.inf)
 
         def values(X: Array) -> Array:
