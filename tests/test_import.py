@@ -45,6 +45,7 @@ def test_public_names():
         "MaxAffine",
         "PLDC",
         "PLDCSum",
+        "Poisson",
         "Quantile",
         "Squared",
         "Warp",

@@ -15,7 +15,7 @@ from pldc.function import (
     from_dict,
 )
 from pldc.function.interpolate import can_interpolate
-from pldc.problem import Absolute, Certificate, Hinge, Huber, LogLoss, Loss, Quantile, Squared
+from pldc.problem import Absolute, Certificate, Hinge, Huber, LogLoss, Loss, Poisson, Quantile, Squared
 from pldc.solve.compare import Comparison, certify
 from pldc.solve.interpolation import interpolate
 
@@ -40,6 +40,7 @@ __all__ = [
     "Loss",
     "MaxAffine",
     "PLDCSum",
+    "Poisson",
     "Quantile",
     "Squared",
     "Warp",

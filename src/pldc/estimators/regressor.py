@@ -62,10 +62,11 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         :meth:`simplify`); settings of the program are not used then.
     max_seconds : float, optional
         Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
-    loss : {"squared", "absolute", "huber", "quantile"} or Loss, default="squared"
+    loss : {"squared", "absolute", "huber", "quantile", "poisson"} or Loss, default="squared"
         What is averaged: (f − y)² for the mean; ``|f − y|`` for the median; ``Huber(delta=1.35)``, squared up to
-        `delta` and linear beyond; ``Quantile(level=0.5)``, twice the pinball loss. A name stands for the loss with its
-        default numbers.
+        `delta` and linear beyond; ``Quantile(level=0.5)``, twice the pinball loss; ``Poisson()``, half the Poisson
+        deviance, for counts y ≥ 0 whose variance grows with their mean (of the program: by ``solver="admm"`` alone). A
+        name stands for the loss with its default numbers.
     penalty : {"componentwise", "joint"}, optional
         The seminorm. None: componentwise, but joint in the rounds of a learned geometry whose coordinates are no longer
         the features (each round with a λ of its own, by cross-validation).
