@@ -10,8 +10,6 @@ from pldc.function import (
     Hinges,
     MaxAffine,
     PLDCSum,
-    Warp,
-    WarpedPLDC,
     from_dict,
 )
 from pldc.function.interpolate import can_interpolate
@@ -35,8 +33,6 @@ __all__ = [
     "Hinges",
     "MaxAffine",
     "PLDCSum",
-    "Warp",
-    "WarpedPLDC",
     "can_interpolate",
     "certify",
     "from_dict",
