@@ -48,8 +48,6 @@ def test_public_names():
         "Poisson",
         "Quantile",
         "Squared",
-        "Warp",
-        "WarpedPLDC",
         "can_interpolate",
         "certify",
         "from_dict",

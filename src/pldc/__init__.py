@@ -10,8 +10,6 @@ from pldc.function import (
     Hinges,
     MaxAffine,
     PLDCSum,
-    Warp,
-    WarpedPLDC,
     from_dict,
 )
 from pldc.function.interpolate import can_interpolate
@@ -43,8 +41,6 @@ __all__ = [
     "Poisson",
     "Quantile",
     "Squared",
-    "Warp",
-    "WarpedPLDC",
     "can_interpolate",
     "certify",
     "from_dict",

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.function.test_relu import random_pldc
 
-from pldc import PLDC, MaxAffine, PLDCSum, Warp, WarpedPLDC
+from pldc import PLDC, MaxAffine, PLDCSum
 
 
 def by_milp(f, low, high, A=None, b=None):
@@ -148,28 +148,6 @@ def test_slopes_that_rule_on_no_open_set_do_not_count():
     assert f.lipschitz(box=[(-1, 1)]) == pytest.approx(1.0)
     assert f.lipschitz() == pytest.approx(10.0)
     assert f.is_monotone(0, [(0, 20)]) and not f.is_monotone(0, [(-1, 20)])
-
-
-def test_warped_functions_are_optimised_over_boxes():
-    rng = np.random.default_rng(3)
-    warp = Warp([[-2.0, 0.0, 2.0]] * 2, [[-1.0, 0.0, 5.0], [-4.0, 0.5, 1.0]])
-    f, box = WarpedPLDC(random_pldc(rng, 5, 5, 2), warp), [(-1.5, 1.0), (-2.0, 2.5)]
-    low, high = f.bounds_on(box)
-    X = rng.uniform([-1.5, -2.0], [1.0, 2.5], size=(50_000, 2))
-    values = f(X)
-    assert low <= values.min() <= low + 0.2 and high - 0.2 <= values.max() <= high
-    found = f.minimize(box)
-    assert f(found.x[None])[0] == pytest.approx(found.fun, abs=1e-9)
-    slopes = f.gradient(X)
-    assert f.is_monotone(0, box) == (slopes[:, 0] >= 0).all()
-
-
-def test_what_warped_functions_cannot_do_names_the_remedy():
-    f = WarpedPLDC(PLDC.affine([1.0]), Warp([[0.0, 1.0]], [[0.0, 2.0]]))
-    assert f.maximize().status == "unbounded"
-    for ask in (f.lipschitz, f.to_relu, PLDCSum((f, f)).maximize):
-        with pytest.raises(TypeError, match="geometry='axes'"):
-            ask()
 
 
 def test_sums_are_written_out():

@@ -58,7 +58,7 @@ def changed(path, value):
         (changed(["terms", 0, "plus", "offsets"], [True]), "numbers"),
         (changed(["terms", 0, "plus", "offsets"], [1.0]), r"terms\[0\].*6 slopes but 1 offsets"),
         (changed(["terms", 0, "minus", "offsets"], [float("nan")] * 5), "NaN"),
-        (changed(["terms", 1, "warp", "knots"], [[0.0, 0.0, 1.0]] * 2), "increasing"),
+        (changed(["terms", 1, "knots"], [[0.0, 0.0, 1.0]] * 2), "increasing"),
         (changed(["terms", 1, "function", "type"], "PLDCSum"), "must be of type 'PLDC'"),
         (changed(["terms", 0, "type"], []), "must be one of"),
         (changed(["terms", 0, "type"], "PLDCSum"), "sum of sums"),

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from tests.function.test_relu import random_pldc
 
-from pldc import PLDC, PLDCSum, Warp, WarpedPLDC
+from pldc import PLDC, HingedPLDC, Hinges, PLDCSum
 
-WARP = Warp([[-1.0, 0.0, 1.0]] * 2, [[-1.0, 0.0, 3.0]] * 2)
+HINGES = Hinges([[-1.0, 0.0, 1.0], [0.0, 0.5]])
 
 
 def functions():
     rng = np.random.default_rng(0)
-    f, g = random_pldc(rng, 6, 5, 2), random_pldc(rng, 4, 4, 2)
-    return [f, WarpedPLDC(f, WARP), PLDCSum((f, WarpedPLDC(g, WARP)))]
+    f, bent = random_pldc(rng, 6, 5, 2), HingedPLDC(random_pldc(rng, 4, 4, HINGES.n_columns), HINGES)
+    return [f, bent, PLDCSum((f, bent))]
 
 
 @pytest.mark.parametrize("f", functions())

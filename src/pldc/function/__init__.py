@@ -6,7 +6,6 @@ from pldc.function.max_affine import MaxAffine
 from pldc.function.pldc import PLDC, LocalModel
 from pldc.function.record import from_dict, to_dict
 from pldc.function.total import AnyPLDC, PLDCSum
-from pldc.function.warp import Warp, WarpedPLDC
 
 __all__ = [
     "PLDC",
@@ -18,8 +17,6 @@ __all__ = [
     "LocalModel",
     "MaxAffine",
     "PLDCSum",
-    "Warp",
-    "WarpedPLDC",
     "explain",
     "explain_classes",
     "from_dict",

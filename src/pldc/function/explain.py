@@ -181,7 +181,7 @@ def explain_classes(
 
     Parameters
     ----------
-    functions : sequence of PLDC, WarpedPLDC, HingedPLDC or PLDCSum
+    functions : sequence of PLDC, HingedPLDC or PLDCSum
         The scores.
     X : array of shape (n, d)
     classes : array
@@ -225,7 +225,7 @@ def explain(
 
     Parameters
     ----------
-    function : PLDC, WarpedPLDC, HingedPLDC or PLDCSum
+    function : PLDC, HingedPLDC or PLDCSum
     X : array of shape (n, d)
     reference : array of shape (d,), optional
         Where contributions are measured from; the origin if not given.

@@ -19,15 +19,16 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pldc.function.knots import bending, nearest_knot
 from pldc.function.max_affine import Array, IntArray, MaxAffine, as_points, frozen
 from pldc.function.optimize import polytope
 from pldc.function.pldc import PLDC, LocalModel, as_unit, of_type, takeover
 from pldc.function.regions import Regions, group
 from pldc.function.seminorm import Norm
-from pldc.function.warp import REMEDY, bending, nearest_knot
 
 BLOCK = 8192  # rows whose features are held at once
 NUMBERS = 1 << 20  # numbers in a table of rows and intervals that is held at once
+REMEDY = "model.simplify(X, y) gives one PLDC (but with monotone), as does n_pieces='rows'"
 
 
 @dataclass(frozen=True)

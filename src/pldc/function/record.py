@@ -11,7 +11,6 @@ from pldc.function.hinges import HingedPLDC, Hinges
 from pldc.function.max_affine import MaxAffine
 from pldc.function.pldc import PLDC
 from pldc.function.total import AnyPLDC, PLDCSum
-from pldc.function.warp import Warp, WarpedPLDC
 
 VERSION = 1
 
@@ -40,12 +39,6 @@ def _write(function: AnyPLDC) -> dict[str, Any]:
         return {"type": "PLDC"} | {
             name: {"slopes": part.slopes.tolist(), "offsets": part.offsets.tolist()} for name, part in parts.items()
         }
-    if isinstance(function, WarpedPLDC):
-        warp = {
-            "knots": [k.tolist() for k in function.warp.knots],
-            "images": [i.tolist() for i in function.warp.images],
-        }
-        return {"type": "WarpedPLDC", "function": _write(function.function), "warp": warp}
     if isinstance(function, HingedPLDC):
         knots = [k.tolist() for k in function.hinges.knots]
         return {"type": "HingedPLDC", "function": _write(function.function), "knots": knots}
@@ -55,7 +48,6 @@ def _write(function: AnyPLDC) -> dict[str, Any]:
 def _read(record: Any, place: str) -> Any:
     readers: dict[str, Callable[[Any, str], AnyPLDC]] = {
         "PLDC": _read_pldc,
-        "WarpedPLDC": _read_warped,
         "HingedPLDC": _read_hinged,
         "PLDCSum": _read_sum,
     }
@@ -78,14 +70,8 @@ def _read_pldc(record: Any, place: str) -> PLDC:
     return PLDC(*parts)
 
 
-def _read_warped(record: Any, place: str) -> WarpedPLDC:
-    inner, where = _read_inner(record, place), f"{place}.warp"
-    warp = _entry(record, "warp", place)
-    return WarpedPLDC(inner, Warp(*(_read_lists(warp, name, where) for name in ("knots", "images"))))
-
-
 def _read_hinged(record: Any, place: str) -> HingedPLDC:
-    return HingedPLDC(_read_inner(record, place), Hinges(_read_lists(record, "knots", place, may_be_empty=True)))
+    return HingedPLDC(_read_inner(record, place), Hinges(_read_lists(record, "knots", place)))
 
 
 def _read_inner(record: Any, place: str) -> PLDC:
@@ -95,14 +81,13 @@ def _read_inner(record: Any, place: str) -> PLDC:
     return _read_pldc(inside, f"{place}.function")
 
 
-def _read_lists(record: Any, name: str, place: str, may_be_empty: bool = False) -> list[np.ndarray]:
+def _read_lists(record: Any, name: str, place: str) -> list[np.ndarray]:
     """Return a list of lists of numbers, some of which may be empty."""
     each = _entry(record, name, place)
     if not isinstance(each, list):
         raise ValueError(f"{place}.{name} must be a list of lists.")
     return [
-        np.zeros(0) if may_be_empty and values == [] else _numbers(values, 1, f"{place}.{name}[{k}]")
-        for k, values in enumerate(each)
+        np.zeros(0) if values == [] else _numbers(values, 1, f"{place}.{name}[{k}]") for k, values in enumerate(each)
     ]
 
 

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.hinges import HingedPLDC
+from pldc.function.hinges import REMEDY, HingedPLDC
 from pldc.function.max_affine import Array, as_points
 from pldc.function.optimize import Optimum
 from pldc.function.pldc import PLDC, LocalModel, of_type
 from pldc.function.regions import Regions, group
 from pldc.function.seminorm import Norm
-from pldc.function.warp import REMEDY, WarpedPLDC
 
 MOST_PIECES = 100_000
 
@@ -29,7 +28,7 @@ class PLDCSum:
 
     Parameters
     ----------
-    terms : tuple of PLDC, WarpedPLDC or HingedPLDC
+    terms : tuple of PLDC or HingedPLDC
         At least one, all of the same number of features.
 
     Examples
@@ -39,16 +38,16 @@ class PLDCSum:
     array([0., 2.])
     """
 
-    terms: tuple[PLDC | WarpedPLDC | HingedPLDC, ...]
+    terms: tuple[PLDC | HingedPLDC, ...]
 
     def __post_init__(self) -> None:
-        if not self.terms or not all(isinstance(term, (PLDC, WarpedPLDC, HingedPLDC)) for term in self.terms):
+        if not self.terms or not all(isinstance(term, (PLDC, HingedPLDC)) for term in self.terms):
             raise TypeError("A PLDCSum needs at least one PLDC.")
         if len({term.n_features for term in self.terms}) > 1:
             raise ValueError(f"The terms have different numbers of features: {[t.n_features for t in self.terms]}.")
 
     @classmethod
-    def mean(cls, functions: Sequence[PLDC | WarpedPLDC | HingedPLDC]) -> AnyPLDC:
+    def mean(cls, functions: Sequence[PLDC | HingedPLDC]) -> AnyPLDC:
         """Return the mean of the functions: itself where there is only one."""
         if len(functions) == 1:
             return functions[0]
@@ -165,7 +164,7 @@ class PLDCSum:
         return PLDCSum(tuple(term.drop_dominated() for term in self.terms))
 
     def compose(self, matrix: ArrayLike, vector: ArrayLike | None = None) -> PLDCSum:
-        """Return x ↦ f(matrix @ x + vector); features that a term warps can be scaled and shifted only."""
+        """Return x ↦ f(matrix @ x + vector); hinged features can be scaled and shifted only."""
         return PLDCSum(tuple(term.compose(matrix, vector) for term in self.terms))
 
     def _counts(self) -> Array:
@@ -179,7 +178,7 @@ class PLDCSum:
         """Write the sum out as one PLDC. The pieces of the terms multiply: prune first."""
         terms = [term for term in self.terms if isinstance(term, PLDC)]
         if len(terms) < len(self.terms):
-            raise TypeError(f"A sum with functions of warped or hinged features has no short list of pieces: {REMEDY}.")
+            raise TypeError(f"A sum with functions of hinged features has no short list of pieces: {REMEDY}.")
         counts = self._counts()
         if counts.max() > MOST_PIECES:
             raise ValueError(
@@ -212,4 +211,4 @@ class PLDCSum:
         return f"PLDCSum({' + '.join(map(repr, self.terms))})"
 
 
-AnyPLDC = PLDC | WarpedPLDC | HingedPLDC | PLDCSum
+AnyPLDC = PLDC | HingedPLDC | PLDCSum

@@ -1,4 +1,4 @@
-"""A program but for its data and λ: what stays the same along a path, over folds and over rounds."""
+"""A program but for its data and λ: what stays the same along a path and over folds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pldc.function.max_affine import Array, IntArray
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Penalty
 from pldc.problem.program import Problem
-from pldc.problem.units import AXES, Geometry, Units
+from pldc.problem.units import Units
 
 
 class Rows(NamedTuple):
@@ -46,15 +46,15 @@ class Recipe:
     standardize: bool
     outputs: int = 1
 
-    def units(self, rows: Rows, geometry: Geometry = AXES) -> Units:
+    def units(self, rows: Rows) -> Units:
         """Return the coordinates in which the program of these rows is written."""
         self.loss.check(rows.y, self.outputs)
-        plain = Units.of(*rows) if self.standardize else Units.none(rows.X.shape[1])
+        units = Units.of(*rows) if self.standardize else Units.none(rows.X.shape[1])
         if not self.loss.shifts:
-            plain = replace(plain, y_center=0.0)
+            units = replace(units, y_center=0.0)
         if not self.loss.scales:
-            plain = replace(plain, y_scale=1.0)
-        return replace(plain, geometry=geometry)
+            units = replace(units, y_scale=1.0)
+        return units
 
     def problem(self, rows: Rows, units: Units, lam: float) -> Problem:
         """Return the program."""

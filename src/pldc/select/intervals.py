@@ -25,7 +25,7 @@ class CrossFit:
 
     Attributes
     ----------
-    functions : list of PLDC, WarpedPLDC or PLDCSum
+    functions : list of PLDC, HingedPLDC or PLDCSum
     residuals, weights : lists of arrays
         For each fold: |y − f(x)| at the rows left out, and the weights of those rows.
     limits : list of (float, float)

@@ -9,12 +9,11 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.function.warp import WarpedPLDC
 from pldc.problem.certificate import Certificate
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.scaling import normalise
-from pldc.select.rounds import read
+from pldc.select.program import read
 from pldc.solve import LineSolver, Solver
 from pldc.solve.admm import Admm
 from pldc.solve.line import fits_a_line
@@ -42,7 +41,7 @@ class Path:
     """
 
     lams: Array
-    functions: list[PLDC | WarpedPLDC]
+    functions: list[PLDC]
     certificates: list[Certificate]
     losses: Array
     seminorms: Array

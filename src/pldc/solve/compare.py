@@ -38,7 +38,7 @@ class Comparison:
         (upper − lower) / upper: at most this share could be gained. Zero where `upper` is zero.
     loss, seminorm : float
         The two terms, in the units of the program. The seminorm is that at the rows for a PLDC, whose parts are convex;
-        for functions of warped or hinged features, and for sums, an upper bound on it everywhere, which may be far too
+        for functions of hinged features, and for sums, an upper bound on it everywhere, which may be far too
         high.
     """
 
@@ -67,7 +67,7 @@ def certify(
 
     Parameters
     ----------
-    function : PLDC, WarpedPLDC, HingedPLDC, PLDCSum or fitted DCRegressor
+    function : PLDC, HingedPLDC, PLDCSum or fitted DCRegressor
         In the units of the data, such as ``model.function_``.
     X : array of shape (n, d)
     y : array of shape (n,)

@@ -27,7 +27,7 @@ def plot_surface(
 
     Parameters
     ----------
-    function : PLDC, WarpedPLDC, HingedPLDC, PLDCSum or fitted DCRegressor
+    function : PLDC, HingedPLDC, PLDCSum or fitted DCRegressor
         A function of two variables.
     X : array of shape (n, 2)
     y : array of shape (n,)
@@ -62,7 +62,7 @@ def plot_regions(
 
     Parameters
     ----------
-    function : PLDC, WarpedPLDC, HingedPLDC, PLDCSum or fitted DCRegressor
+    function : PLDC, HingedPLDC, PLDCSum or fitted DCRegressor
         A function of two variables.
     X : array of shape (n, 2)
         Points to mark; the picture covers their range.
