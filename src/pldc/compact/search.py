@@ -9,7 +9,6 @@ from fits that had no part in the choice, but for the kind and the ridge.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -17,41 +16,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Fits, Task, fit_member
 from pldc.compact.plan import FEW_ROWS, MANY_ROWS, Plan
 from pldc.compact.start import straight_line
 from pldc.function.hinges import HingedPLDC
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
+from pldc.problem.recipe import Split
 
 COMPARING = 0.5  # share of a limit on time that may be spent on comparing
 NEW_SEED = 1000  # starts of the final fits are others than those of the choice
 
 logger = logging.getLogger("pldc")
-Split = tuple[IntArray, IntArray]
 Compact = PLDC | HingedPLDC
-
-
-class Clock:
-    """How long a fit may take, and whether it was interrupted."""
-
-    def __init__(self, seconds: float | None = None):
-        self.began, self.seconds = time.perf_counter(), seconds
-        self.cancelled = self.stopped = False  # `stopped`: by a monitor
-
-    def part(self, share: float) -> Clock:
-        """Return a clock that began with this one and has a share of its time."""
-        clock = Clock(None if self.seconds is None else share * self.seconds)
-        clock.began = self.began
-        return clock
-
-    def spent(self) -> float:
-        """Seconds since the beginning."""
-        return time.perf_counter() - self.began
-
-    def over(self, share: float = 1.0) -> bool:
-        """Say whether this share of the time is spent."""
-        return self.cancelled or (self.seconds is not None and self.spent() > share * self.seconds)
 
 
 class Entry(NamedTuple):

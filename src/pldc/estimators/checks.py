@@ -50,3 +50,10 @@ def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     if not (isinstance(value, str) and value in allowed):
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
     return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return a parameter that must be true or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.problem.recipe import Rows
+from pldc.problem.recipe import Rows, Split
 from pldc.problem.units import Units
 
 FEW_POINTS = 4  # points for each fold below which no point is left out whole, if its rows are many
@@ -104,7 +104,7 @@ def divided(rows: Rows, folds: int, classes: bool = False) -> Rows:
     )
 
 
-def interleaved(n: int, folds: int) -> list[tuple[IntArray, IntArray]]:
+def interleaved(n: int, folds: int) -> list[Split]:
     """Deal n sorted rows out to the folds in turn: every fold has its share of high and of low targets.
 
     The order of the folds changes from deal to deal (a fixed pseudo-random sequence), or a period in the data could
@@ -121,3 +121,15 @@ def subsample(n: int, most: float) -> IntArray:
     if n <= most:
         return np.arange(n)
     return np.sort(np.random.RandomState(0).choice(n, int(most), replace=False))
+
+
+def merged_in_folds(rows: Rows, splits: list[Split]) -> tuple[Rows, list[Split]]:
+    """Leave out rows of weight zero, merge equal rows of the same folds, and order them by content."""
+    keep = rows.weight > 0
+    base, member = distinct(rows.take(np.flatnonzero(keep)))
+    counts = [np.bincount(part, minlength=len(rows.y))[keep] for fold in splits for part in fold]
+    table, place = np.unique(np.column_stack([member, *counts]), axis=0, return_inverse=True)
+    weight = np.bincount(place.ravel(), weights=rows.weight[keep])
+    parts = [np.repeat(np.arange(len(table)), count) for count in table.T[1:]]
+    one = Rows(base.X[table[:, 0]], base.y[table[:, 0]], weight)
+    return one, list(zip(parts[::2], parts[1::2], strict=True))

@@ -16,10 +16,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
-from pldc.function.max_affine import Array, IntArray
+from pldc.function.max_affine import Array
 from pldc.problem.program import Solution
-from pldc.problem.recipe import Recipe, Rows
-from pldc.select.intervals import CrossFit
+from pldc.problem.recipe import Recipe, Rows, Split
+from pldc.select.cross_fit import CrossFit
 from pldc.select.rough import Fit, fit_path
 
 RATIO = 2.0
@@ -30,7 +30,6 @@ AT_ONCE = 3  # values it grows by
 
 logger = logging.getLogger("pldc")
 Score = Callable[[Array, Rows], float]
-Split = tuple[IntArray, IntArray]
 
 
 def geometric_grid(scale: float) -> list[float]:
@@ -124,11 +123,10 @@ class Search:
         return [fit.prediction for fit in self._chosen]
 
     def cross_fit(self) -> CrossFit:
-        """Return the folds' fits of a regression, with their residuals where they did not look."""
+        """Return the folds' fits of a regression, with their values where they did not look."""
         return CrossFit(
             functions=[fit.functions[0] for fit in self._chosen],
-            residuals=[np.abs(test.y - values) for test, values in zip(self.test, self.left_out(), strict=True)],
-            weights=[test.weight for test in self.test],
+            values=self.left_out(),
             limits=[self._limits(train) for train in self.train],
             rows=self.rows,
             splits=self.splits,
