@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pldc.estimators.base import DCEstimator, PredictedScores
 from pldc.estimators.checks import check_weight
-from pldc.function import ClassExplanation, PLDCSum, explain_classes
+from pldc.function import PLDC, ClassExplanation, explain_classes
 from pldc.function.max_affine import Array
 from pldc.problem import make_penalty
 from pldc.problem.class_losses import make_class_loss, softmax
@@ -270,7 +270,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         super()._remember(fitted, rows)
         self._fitted_loss = self.loss
         self.functions_ = [
-            PLDCSum.mean(list(scores)) for scores in zip(*(round_.functions for round_ in fitted), strict=True)
+            PLDC.mean(list(scores)) for scores in zip(*(round_.functions for round_ in fitted), strict=True)
         ]
 
     def _scores(self, X: Any) -> Array:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from pldc.compact.search import Clock, Split
 from pldc.estimators.checks import positive, whole
-from pldc.function.total import AnyPLDC
+from pldc.function.pldc import PLDC
 from pldc.problem.recipe import Rows
 from pldc.select.few_pieces import CompactFit, described, fit_compact, prepared, shuffled
 from pldc.select.folds import distinct, mixed
@@ -49,7 +49,7 @@ class FewPieces:
     n_pieces: Any
     max_seconds: float | None
     clip: bool
-    function_: AnyPLDC
+    function_: PLDC
     _cross_fit: CrossFit | None
 
     def _asks_for_few_pieces(self: Any) -> bool:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pldc.estimators.base import DCEstimator, Predicted
 from pldc.estimators.checks import check_weight, choice, positive
 from pldc.estimators.few_pieces import FewPieces
-from pldc.function import PLDC, Explanation, PLDCSum, explain
+from pldc.function import PLDC, Explanation, explain
 from pldc.function.max_affine import Array
 from pldc.problem import make_loss, make_penalty
 from pldc.problem.program import SHAPES
@@ -398,7 +398,7 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
 
     def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
         super()._remember(fitted, rows)
-        self.function_ = PLDCSum.mean([r.function for r in fitted])
+        self.function_ = PLDC.mean([r.function for r in fitted])
         self.clip_range_ = float(rows.y.min()), float(rows.y.max())
         self._rows = rows
 
@@ -559,7 +559,7 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         X = validate_data(self, X, dtype=np.float64, reset=False)
         f = self.function_
         if tol is None:
-            tol = 0.0 if isinstance(f, PLDC) and max(f.n_pieces) <= FEW else 1e-2
+            tol = 0.0 if f.is_plain and max(f.n_pieces) <= FEW else 1e-2
         if tol != 0:  # at 0, too, dropping could swap pieces that tie at a row
             f = f.prune(X, tol=tol)
         return f.regions(X).columns(getattr(self, "feature_names_in_", None))

@@ -13,7 +13,7 @@ from pldc.compact.members import Candidate, Task
 from pldc.compact.plan import FEW_ROWS, Plan, plan_for
 from pldc.compact.search import Clock, Found, Search, Split
 from pldc.function.max_affine import Array
-from pldc.function.total import AnyPLDC, PLDCSum
+from pldc.function.pldc import PLDC
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import Units
 from pldc.select.folds import distinct, divided, interleaved, mixed
@@ -31,7 +31,7 @@ class CompactFit(NamedTuple):
 
     Attributes
     ----------
-    function : PLDC, HingedPLDC or PLDCSum
+    function : PLDC
     cross_fit : CrossFit
         The fits of the folds, for intervals.
     found : Found
@@ -40,7 +40,7 @@ class CompactFit(NamedTuple):
     units : Units
     """
 
-    function: AnyPLDC
+    function: PLDC
     cross_fit: CrossFit | None
     found: Found
     rows: Rows
@@ -136,7 +136,7 @@ def fit_compact(
             found, interrupted = search.run(plan), False
         except KeyboardInterrupt:
             found, interrupted = search.found, True
-    return CompactFit(PLDCSum.mean(found.functions), cross_fit(found, rows, clip), found, rows, units), interrupted
+    return CompactFit(PLDC.mean(found.functions), cross_fit(found, rows, clip), found, rows, units), interrupted
 
 
 def cross_fit(found: Found, rows: Rows, clip: bool) -> CrossFit | None:
@@ -148,7 +148,7 @@ def cross_fit(found: Found, rows: Rows, clip: bool) -> CrossFit | None:
         for train, _ in found.splits
     ]
     return CrossFit(
-        functions=[PLDCSum.mean(functions) for functions in found.fold_functions],
+        functions=[PLDC.mean(functions) for functions in found.fold_functions],
         residuals=[
             np.abs(rows.y[test] - np.clip(v, *cut))
             for (_, test), v, cut in zip(found.splits, found.left_out, limits, strict=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.function.total import AnyPLDC
+from pldc.function.pldc import PLDC
 from pldc.problem.recipe import Rows
 
 CHUNK = 1 << 22  # numbers held at once
@@ -25,7 +25,7 @@ class CrossFit:
 
     Attributes
     ----------
-    functions : list of PLDC, WarpedPLDC or PLDCSum
+    functions : list of PLDC
     residuals, weights : lists of arrays
         For each fold: |y − f(x)| at the rows left out, and the weights of those rows.
     limits : list of (float, float)
@@ -36,7 +36,7 @@ class CrossFit:
         and the places of those that each fold was fitted to and left out.
     """
 
-    functions: list[AnyPLDC]
+    functions: list[PLDC]
     residuals: list[Array]
     weights: list[Array]
     limits: list[tuple[float, float]]

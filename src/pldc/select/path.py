@@ -9,7 +9,6 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.function.warp import WarpedPLDC
 from pldc.problem.certificate import Certificate
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
@@ -42,7 +41,7 @@ class Path:
     """
 
     lams: Array
-    functions: list[PLDC | WarpedPLDC]
+    functions: list[PLDC]
     certificates: list[Certificate]
     losses: Array
     seminorms: Array

@@ -11,7 +11,6 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.function.warp import WarpedPLDC
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.repair import rescale
@@ -32,7 +31,7 @@ class Fit(NamedTuple):
     to smaller λ begins: only the last fit has it, since its flows are large.
     """
 
-    functions: list[PLDC | WarpedPLDC]
+    functions: list[PLDC]
     prediction: Array
     outer: Array
     points: Array

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from joblib import Parallel, delayed
 
 from pldc.function.pldc import PLDC
-from pldc.function.warp import WarpedPLDC
 from pldc.problem.certificate import Certificate, certify
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
@@ -26,7 +25,7 @@ class FittedRound:
 
     Attributes
     ----------
-    functions : list of PLDC or WarpedPLDC
+    functions : list of PLDC
         In the units of the data: one, or the score of each class.
     lam : float
     penalty : {"componentwise", "joint"}
@@ -43,7 +42,7 @@ class FittedRound:
         How the solve ended.
     """
 
-    functions: list[PLDC | WarpedPLDC]
+    functions: list[PLDC]
     lam: float
     penalty: str
     linear: bool
@@ -56,7 +55,7 @@ class FittedRound:
     status: str
 
     @property
-    def function(self) -> PLDC | WarpedPLDC:
+    def function(self) -> PLDC:
         """The function of a regression."""
         (one,) = self.functions
         return one

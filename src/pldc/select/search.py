@@ -22,8 +22,6 @@ from joblib.parallel import get_active_backend
 
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
-from pldc.function.total import PLDCSum
-from pldc.function.warp import WarpedPLDC
 from pldc.problem.penalties import EachOutput
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Recipe, Rows
@@ -60,7 +58,7 @@ class Round:
         Score on the rows left out (higher is better), and time of the fit.
     predictions : list of arrays
         For each fold, the values of its fit at `lam` at the rows left out.
-    functions : list of lists of PLDC or WarpedPLDC
+    functions : list of lists of PLDC
         The fit of each fold at `lam`.
     geometry : Geometry
         Coordinates of the round, learned from all rows.
@@ -74,7 +72,7 @@ class Round:
     scores: Array
     seconds: Array
     predictions: list[Array]
-    functions: list[list[PLDC | WarpedPLDC]]
+    functions: list[list[PLDC]]
     geometry: Geometry
     learned: str
     recipe: Recipe
@@ -183,7 +181,7 @@ class Search:
     def cross_fit(self, chosen: Sequence[int]) -> CrossFit:
         """Return the folds' fits, the mean of the chosen rounds, with their residuals where they did not look."""
         return CrossFit(
-            functions=[PLDCSum.mean([self.rounds[r].functions[k][0] for r in chosen]) for k in range(len(self.splits))],
+            functions=[PLDC.mean([self.rounds[r].functions[k][0] for r in chosen]) for k in range(len(self.splits))],
             residuals=[np.abs(test.y - v) for test, v in zip(self.test, self.left_out(chosen), strict=True)],
             weights=[test.weight for test in self.test],
             limits=[self._limits(train) for train in self.train],

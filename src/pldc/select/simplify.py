@@ -11,10 +11,8 @@ import numpy as np
 from pldc.compact.members import Task
 from pldc.compact.search import Clock, Split
 from pldc.compact.student import STARTS, Student, learn, r_squared
-from pldc.function.hinges import HingedPLDC
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.function.total import AnyPLDC
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.few_pieces import robust_units
 from pldc.select.intervals import CrossFit
@@ -58,7 +56,7 @@ class Simplification:
 def simplified(
     recipe: Recipe,
     rows: Rows,
-    teacher: AnyPLDC,
+    teacher: PLDC,
     n_pieces: int,
     folds: CrossFit,
     splits: list[Split],
@@ -68,13 +66,13 @@ def simplified(
     seed: int,
     threads: int | None,
     clock: Clock,
-) -> tuple[PLDC | HingedPLDC, Simplification, CrossFit | None]:
+) -> tuple[PLDC, Simplification, CrossFit | None]:
     """Learn few pieces from `teacher`, and from the fits of its folds to say what that costs.
 
     Returned are the function, what is to be said of it, and the students of the folds; none where time was out.
     """
 
-    def student(part: Rows, function: AnyPLDC, starts: int, pool: ThreadPoolExecutor | None, share: float) -> Student:
+    def student(part: Rows, function: PLDC, starts: int, pool: ThreadPoolExecutor | None, share: float) -> Student:
         task = Task(part, robust_units(part, recipe), recipe.residual_loss, recipe.shape, recipe.monotone)
         limits = span(part) if clip else (-np.inf, np.inf)
 
@@ -84,8 +82,8 @@ def simplified(
         settings = {"limits": limits, "starts": starts, "seed": seed, "pool": pool}
         return learn(task, values, n_pieces, stop=lambda: clock.over(share), **settings)  # type: ignore[arg-type]
 
-    def short(found: Student) -> PLDC | HingedPLDC:
-        return found.function if isinstance(found.function, HingedPLDC) else found.function.prune()
+    def short(found: Student) -> PLDC:
+        return found.function.prune() if found.function.is_plain else found.function
 
     others: list[Student] = []
     with Workers(threads) as workers:
