@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
-from tests.function.test_relu import random_pldc
+from tests.function.common import random_pldc
 
-from pldc import PLDC, MaxAffine, PLDCSum, Warp, WarpedPLDC
+from pldc import PLDC, MaxAffine
 
 
 def by_milp(f, low, high, A=None, b=None):
@@ -150,38 +150,15 @@ def test_slopes_that_rule_on_no_open_set_do_not_count():
     assert f.is_monotone(0, [(0, 20)]) and not f.is_monotone(0, [(-1, 20)])
 
 
-def test_warped_functions_are_optimised_over_boxes():
-    rng = np.random.default_rng(3)
-    warp = Warp([[-2.0, 0.0, 2.0]] * 2, [[-1.0, 0.0, 5.0], [-4.0, 0.5, 1.0]])
-    f, box = WarpedPLDC(random_pldc(rng, 5, 5, 2), warp), [(-1.5, 1.0), (-2.0, 2.5)]
-    low, high = f.bounds_on(box)
-    X = rng.uniform([-1.5, -2.0], [1.0, 2.5], size=(50_000, 2))
-    values = f(X)
-    assert low <= values.min() <= low + 0.2 and high - 0.2 <= values.max() <= high
-    found = f.minimize(box)
-    assert f(found.x[None])[0] == pytest.approx(found.fun, abs=1e-9)
-    slopes = f.gradient(X)
-    assert f.is_monotone(0, box) == (slopes[:, 0] >= 0).all()
-
-
-def test_what_warped_functions_cannot_do_names_the_remedy():
-    f = WarpedPLDC(PLDC.affine([1.0]), Warp([[0.0, 1.0]], [[0.0, 2.0]]))
-    assert f.maximize().status == "unbounded"
-    for ask in (f.lipschitz, f.to_relu, PLDCSum((f, f)).maximize):
-        with pytest.raises(TypeError, match="geometry='axes'"):
-            ask()
-
-
 def test_sums_are_written_out():
     rng = np.random.default_rng(4)
     terms = (random_pldc(rng, 3, 3, 2), random_pldc(rng, 2, 4, 2))
-    total, box = PLDCSum(terms), [(-1, 1)] * 2
+    total, box = PLDC.total(terms), [(-1, 1)] * 2
     assert total.minimize(box).fun == pytest.approx((terms[0] + terms[1]).minimize(box).fun)
     assert total.maximize(box).fun == pytest.approx((terms[0] + terms[1]).maximize(box).fun)
     assert total.bounds_on(box) == pytest.approx((terms[0] + terms[1]).bounds_on(box))
     assert total.lipschitz(box=box) == pytest.approx((terms[0] + terms[1]).lipschitz(box=box))
     assert total.is_monotone(0, box) == (terms[0] + terms[1]).is_monotone(0, box)
-    assert len(total.to_relu()) == len((terms[0] + terms[1]).to_relu())
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e-3, 1e9])

@@ -265,7 +265,7 @@ def explain(
         slopes=slopes,
         contributions=contributions,
         pieces=np.column_stack([local.plus, local.minus]),
-        clipped=prediction != value,
+        clipped=(value < limits[0]) | (value > limits[1]),
         room=room,
         averaged=averaged,
         neighbourhood=float(neighbourhood),

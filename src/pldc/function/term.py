@@ -159,33 +159,33 @@ class Term:
             return float(max(np.abs(slopes[:, feature]).max() for slopes in sizes))
         return float(max(np.abs(self.hinges.slopes(slopes)[feature]).max() for slopes in sizes))
 
-    def change(self, change: Callable[[MaxAffine], MaxAffine]) -> Term:
+    def map_parts(self, change: Callable[[MaxAffine], MaxAffine]) -> Term:
         """Return the term with both parts changed alike."""
         return Term(change(self.plus), change(self.minus), self.hinges)
 
     def prune(self, points: Array | None, tol: float) -> Term:
         """Drop pieces that are not needed, anywhere or at the rows."""
         if points is None:
-            return self.change(lambda part: prune_exact(part, tol))
+            return self.map_parts(lambda part: prune_exact(part, tol))
         columns = points if self.hinges is None else self.hinges(points)
         with np.errstate(over="ignore", invalid="ignore"):
             values = self.plus(columns) - self.minus(columns)
         if not np.isfinite(values).all():
             raise ValueError("The function is too large at some rows of X to be pruned there: its values overflow.")
         allowed = tol * float(np.ptp(values))
-        return self.change(lambda part: prune_on(part, columns, allowed))
+        return self.map_parts(lambda part: prune_on(part, columns, allowed))
 
     def compose(self, matrix: ArrayLike, vector: ArrayLike | None) -> Term:
         """Return x ↦ term(matrix @ x + vector); with hinges the matrix must be diagonal and positive."""
         if self.hinges is None:
-            return self.change(lambda part: algebra.compose(part, matrix, vector))
+            return self.map_parts(lambda part: algebra.compose(part, matrix, vector))
         A, d = np.asarray(matrix, dtype=np.float64), self.n_features
         if A.shape != (d, d) or (np.diag(np.diag(A)) != A).any() or not (np.diag(A) > 0).all():
             raise TypeError("Hinged features can be shifted and scaled by positive numbers, but not mixed.")
         ramps = self.plus.n_features - d
         wide = np.diag(np.append(np.diag(A), np.ones(ramps)))
         shift = np.zeros(d) if vector is None else np.asarray(vector, dtype=np.float64)
-        moved = self.change(lambda part: algebra.compose(part, wide, np.append(shift, np.zeros(ramps))))
+        moved = self.map_parts(lambda part: algebra.compose(part, wide, np.append(shift, np.zeros(ramps))))
         return Term(moved.plus, moved.minus, self.hinges.scaled(np.diag(A), shift))
 
     def __neg__(self) -> Term:
