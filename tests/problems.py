@@ -1,12 +1,10 @@
-"""Small problems for the tests: the paper's synthetic data, a grid of settings, and stand-ins for fits."""
+"""Small problems for the tests: the paper's synthetic data, and a grid of settings."""
 
 import itertools
 
 import numpy as np
 
 from pldc.problem import Problem, Solution, make_loss, make_penalty
-from pldc.problem.units import Units
-from pldc.select.rough import Fit
 
 LOSSES = ("squared", "absolute", "huber", "quantile")
 PENALTIES = ("joint", "componentwise")
@@ -71,25 +69,4 @@ def garbage(problem, rng, size=1.0):
         slopes=size * rng.standard_normal((P, n, d)),
         linear=rng.standard_normal(d),
         multipliers=rng.standard_normal((P, n, n)) / n**2,
-    )
-
-
-NOTHING = Solution(np.zeros((2, 1)), np.zeros((2, 1, 1)), np.zeros(1), multipliers=[])
-
-
-def rough(function, rows, prediction, outer):
-    """A fit that nobody made."""
-    n, d = rows.X.shape
-    units = Units.of(*rows)
-    return Fit(
-        functions=[function],
-        prediction=prediction,
-        outer=outer,
-        points=units.scale_X(rows.X),
-        squares=np.tile(np.diag(outer), (n, 1)),
-        weight=rows.weight,
-        seconds=0.0,
-        solution=NOTHING,
-        slopes=np.zeros((2, n, d)),
-        seminorm=1.0,
     )

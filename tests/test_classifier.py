@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pldc import DCClassifier, PLDCSum
+from pldc import DCClassifier
 from pldc.estimators.classifier import calibrate
 from pldc.problem.recipe import Rows
 from pldc.select import search
@@ -16,7 +16,7 @@ from pldc.select.rough import iterations
 CHECKED = [
     DCClassifier(lam=0.05, solver="admm", tol=0.05, max_iter=150, n_jobs=1),
     DCClassifier(loss="log", lam=0.05, penalty="joint", tol=0.05, max_iter=150, n_jobs=1),
-    DCClassifier(cv=2, geometry="axes", tol=0.05, n_jobs=1),
+    DCClassifier(cv=2, tol=0.05, n_jobs=1),
 ]
 
 
@@ -42,7 +42,7 @@ NAMES = np.array(["inner", "middle", "outer"])
 @pytest.fixture(scope="module")
 def fitted():
     X, y = rings()
-    return DCClassifier(n_jobs=1, geometry="axes").fit(X, NAMES[y])
+    return DCClassifier(n_jobs=1).fit(X, NAMES[y])
 
 
 def test_learns_rings(fitted):
@@ -151,20 +151,6 @@ def test_weights():
     assert (heavy.predict(X) == 0).sum() > (DCClassifier(lam=0.3).fit(X, y).predict(X) == 0).sum()
 
 
-def test_learned_geometry_finds_a_slanted_direction():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 3))
-    y = (np.abs(X @ [1.0, -1.0, 0.5]) > 0.9).astype(int)
-    model = DCClassifier(n_jobs=1, max_rounds=2).fit(X, y)
-    rounds, first = np.unique(model.cv_results_["param_round"], return_index=True)
-    assert rounds.tolist() == [0, 1, 2, 3]
-    assert model.cv_results_["param_learned"][first].tolist() == ["axes", "stretch", "turn", "smooth"]
-    assert all(isinstance(f, PLDCSum) for f in model.functions_) == (len(model.rounds_) > 1)
-    T = rng.normal(size=(500, 3))
-    truth = np.abs(T @ [1.0, -1.0, 0.5]) > 0.9
-    assert model.score(T, truth) > max(0.8, DCClassifier(n_jobs=1, geometry="axes").fit(X, y).score(T, truth))
-
-
 @pytest.mark.parametrize(
     ("outputs", "cautious", "means", "chosen"),
     [
@@ -190,21 +176,12 @@ def test_a_border_that_the_folds_hardly_see_is_fitted():
     assert DCClassifier(n_jobs=1).fit(*rows(70, 1)).score(*rows(2000, 99)) > 0.8  # 0.73 are of the first class
 
 
-def test_the_default_geometry_follows_classes_times_rows():
-    model = DCClassifier()
-    for classes, rows, geometry in ((2, 500, "directions"), (2, 501, "axes"), (8, 125, "directions"), (8, 126, "axes")):
-        model.classes_ = np.arange(classes)
-        assert model._geometry("cv", rows) == geometry
-    assert DCClassifier(loss="log")._geometry("cv", 10) == "axes"  # it takes long enough
-    assert model._geometry(0.1, 10) == "axes" and DCClassifier(geometry="learned")._geometry("cv", 9) == "learned"
-
-
 def test_a_scorer_groups_and_names():
     pandas = pytest.importorskip("pandas")
     X, y = rings(40)
     table = pandas.DataFrame(X, columns=["a", "b"])
     groups = np.repeat(np.arange(10), 4)
-    model = DCClassifier(n_jobs=1, scoring="accuracy", cv=3, geometry="axes").fit(table, NAMES[y], groups=groups)
+    model = DCClassifier(n_jobs=1, scoring="accuracy", cv=3).fit(table, NAMES[y], groups=groups)
     best = model.cv_results_["mean_test_score"].max()
     assert 0.5 < best <= 1.0
     assert model.feature_names_in_.tolist() == ["a", "b"] and model.explain(table).features == ("a", "b")
@@ -217,7 +194,7 @@ def test_a_scorer_groups_and_names():
         ({"lam": "srm"}, "lam must be 'cv' or a positive number"),
         ({"lam": -1.0}, "lam must be"),
         ({"loss": "log", "solver": "exact"}, "log loss"),
-        ({"geometry": "round"}, "geometry"),
+        ({"penalty": None}, "penalty must be one of"),
     ],
 )
 def test_bad_settings(settings, match):
@@ -239,7 +216,7 @@ def test_iris():
     X, y = load_iris(return_X_y=True)
     even = np.arange(0, 150, 2)
     odd = even + 1
-    model = DCClassifier(n_jobs=1, geometry="axes").fit(X[even], y[even])
+    model = DCClassifier(n_jobs=1).fit(X[even], y[even])
     assert model.score(X[odd], y[odd]) > 0.9
 
 
@@ -247,7 +224,7 @@ def test_a_class_that_most_folds_miss_does_not_spoil_the_rest():
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(-2, 0.3, (20, 1)), rng.normal(2, 0.3, (20, 1)), [[9.0]]]
     y = np.r_[np.zeros(20), np.ones(20), 2]
-    model = DCClassifier(cv=3, geometry="axes", n_jobs=1).fit(X, y)
+    model = DCClassifier(cv=3, n_jobs=1).fit(X, y)
     p = model.predict_proba([[-2.0], [2.0]])
     assert p[0, 0] > 0.8 and p[1, 1] > 0.8
 
@@ -277,12 +254,12 @@ def test_a_table_of_few_distinct_rows_is_learned(noise):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (400, 1)).astype(float)
     y = np.where(rng.random(400) < noise, 1 - X[:, 0], X[:, 0])
-    model = DCClassifier(geometry="axes", n_jobs=1).fit(X, y)
+    model = DCClassifier(n_jobs=1).fit(X, y)
     assert model.predict([[0.0], [1.0]]).tolist() == [0.0, 1.0]
     right = np.mean(y == X[:, 0])
     assert model.predict_proba([[1.0]])[0, 1] == pytest.approx(right, abs=0.02)
     cells, counts = np.unique(np.column_stack([X[:, 0], y]), axis=0, return_counts=True)
-    weighted = DCClassifier(geometry="axes", n_jobs=1).fit(cells[:, :1], cells[:, 1], sample_weight=counts)
+    weighted = DCClassifier(n_jobs=1).fit(cells[:, :1], cells[:, 1], sample_weight=counts)
     assert weighted.lam_ == pytest.approx(model.lam_)
 
 
@@ -291,10 +268,9 @@ def test_scores_that_are_all_but_gone_count_as_gone(scoring):
     """At a large λ rough scores are tiny, in the right order still; the accurate ones are constant."""
     X, y = load_iris(return_X_y=True)
     X, y = X[::2], (y[::2] == 0).astype(int)
-    model = DCClassifier(scoring=scoring, geometry="axes", n_jobs=1).fit(X, y)
+    model = DCClassifier(scoring=scoring, n_jobs=1).fit(X, y)
     assert model.score(X, y) == 1.0 and model.cv_score_ == 1.0
-    first = model.cv_results_["param_round"] == 0
-    constant = model.cv_results_["mean_test_score"][first][0]
+    constant = model.cv_results_["mean_test_score"][0]
     assert constant == pytest.approx({"accuracy": 2 / 3, "roc_auc": 0.5}[scoring], abs=0.02)
 
 
@@ -309,7 +285,7 @@ def test_a_scorer_of_classes_waits_for_the_fits(scoring, patient, monkeypatch):
 
     monkeypatch.setattr(search, "fit_path", watched)
     X, y = rings(24)
-    DCClassifier(scoring=scoring, geometry="axes", cv=2, n_jobs=1).fit(X, y)
+    DCClassifier(scoring=scoring, cv=2, n_jobs=1).fit(X, y)
     assert seen and all(value is patient for value in seen)
     assert iterations(75, 3, patient=True) == [80] * 3 > iterations(75, 3)
 

@@ -21,7 +21,7 @@ def fitted():
 
 
 def test_it_is_no_program_unless_a_setting_of_the_program_is_changed(fitted):
-    for name in ("certificate_", "lam_", "rounds_", "seminorm_", "solver_"):
+    for name in ("certificate_", "lam_", "seminorm_", "solver_"):
         assert not hasattr(fitted, name)
     assert hasattr(DCRegressor(n_pieces="rows", lam=0.1).fit(X, Y), "certificate_")
     assert hasattr(DCRegressor(lam=0.1).fit(X, Y), "certificate_")

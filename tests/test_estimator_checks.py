@@ -9,7 +9,7 @@ SETTINGS = [
     DCRegressor(),
     DCRegressor(n_pieces="rows"),
     DCRegressor(n_pieces=4),
-    DCRegressor(cv=2, geometry="axes", n_jobs=1, tol=1e-3),  # cross-validation, in less time than with the defaults
+    DCRegressor(cv=2, n_jobs=1, tol=1e-3),  # cross-validation, in less time than with the defaults
     DCRegressor(loss="absolute", penalty="joint", lam=0.01, tol=1e-3),
     DCRegressor(loss="huber", shape="convex", linear="free", lam=0.01, tol=1e-3),
     DCRegressor(loss="quantile", quantile=0.7, shape="concave", lam=0.01, clip=False, standardize=False, tol=1e-3),

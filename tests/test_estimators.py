@@ -278,7 +278,7 @@ def test_an_interrupted_fit_leaves_no_half_fitted_model(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pldc.select.rounds.certify", interrupt)
+    monkeypatch.setattr("pldc.select.program.certify", interrupt)
     model = DCRegressor(lam=0.01)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
@@ -298,7 +298,7 @@ def test_several_targets_are_fitted_each_by_itself():
     assert not hasattr(model.fit(X, Y[:, 0]), "outputs_")
     with pytest.raises(ValueError, match="NaN"):
         model.fit(X, np.where(Y > 1, np.nan, Y))
-    folds = DCRegressor(geometry="axes", n_jobs=1).fit(X, Y[:, :2])
+    folds = DCRegressor(n_pieces="rows", n_jobs=1).fit(X, Y[:, :2])
     low, high = folds.predict_interval(X)
     assert low.shape == high.shape == (25, 2) and (low <= high).all()
 
@@ -308,10 +308,10 @@ def test_region_table_names_features_and_counts_rows():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.uniform(-1, 1, (60, 2)), columns=["left", "right"])
     y = np.abs(X["left"].to_numpy())
-    model = DCRegressor(lam=1e-3, geometry="axes").fit(X, y)
+    model = DCRegressor(lam=1e-3).fit(X, y)
     table = model.region_table(X, tol=1e-2)
     assert table["rows"].sum() == 60 and {"slope of left", "slope of right"} <= set(table)
     assert len(table["rows"]) < len(model.region_table(X, tol=0.0)["rows"])
     assert table["slope of left"].min() < -0.8 and table["slope of left"].max() > 0.8
-    both = DCRegressor(lam=1e-3, geometry="axes").fit(X, np.column_stack([y, -y])).region_table(X)
+    both = DCRegressor(lam=1e-3).fit(X, np.column_stack([y, -y])).region_table(X)
     assert [each["rows"].sum() for each in both] == [60, 60]

@@ -414,7 +414,7 @@ def test_simplify_refuses_what_makes_no_sense(plain, table):
 
 def test_a_fit_of_all_rows_can_be_simplified():
     X, y = corner(n=16, seed=8)
-    model = DCRegressor(n_pieces="rows", n_jobs=1, max_rounds=1).fit(X, y)
+    model = DCRegressor(n_pieces="rows", n_jobs=1).fit(X, y)
     few = model.simplify(X, y, 3)
     assert isinstance(few.function_, PLDC) and max(few.function_.n_pieces) <= 3
     assert 0 < few.fidelity_ <= 1

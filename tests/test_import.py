@@ -40,8 +40,6 @@ def test_public_names():
         "MaxAffine",
         "PLDC",
         "PLDCSum",
-        "Warp",
-        "WarpedPLDC",
         "can_interpolate",
         "certify",
         "from_dict",

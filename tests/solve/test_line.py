@@ -76,27 +76,27 @@ def test_a_free_linear_term_makes_it_the_l1_spline_with_factor_two(seed, loss):
 
 def test_the_estimator_chooses_it_and_keeps_few_pieces():
     X, y = wave(20_000)
-    model = DCRegressor(lam=1e-3, geometry="axes")
+    model = DCRegressor(lam=1e-3)
     began = time.perf_counter()
     model.fit(X, y)
     assert time.perf_counter() - began < 20
     assert model.solver_ == "line" and model.certificate_.gap <= model.tol
     assert sum(model.function_.n_pieces) < 300
     assert model.score(X, y) > 0.9
-    weighted = DCRegressor(lam=1e-3, geometry="axes").fit(X[:500], y[:500], sample_weight=np.full(500, 2.0))
-    plain = DCRegressor(lam=1e-3, geometry="axes").fit(X[:500], y[:500])
+    weighted = DCRegressor(lam=1e-3).fit(X[:500], y[:500], sample_weight=np.full(500, 2.0))
+    plain = DCRegressor(lam=1e-3).fit(X[:500], y[:500])
     np.testing.assert_allclose(weighted.predict(X[:50]), plain.predict(X[:50]), atol=1e-6)
 
 
 def test_cross_validation_on_a_line():
     X, y = wave(700)
-    model = DCRegressor(n_jobs=1, geometry="axes").fit(X, y)
+    model = DCRegressor(n_pieces="rows", n_jobs=1).fit(X, y)
     assert model.score(*wave(500, seed=9)) > 0.85
 
 
 def test_what_it_does_not_know_goes_elsewhere():
     X, y = wave(40)
-    model = DCRegressor(lam=0.01, monotone=[1], geometry="axes").fit(X, y)
+    model = DCRegressor(lam=0.01, monotone=[1]).fit(X, y)
     assert model.solver_ == "exact"
     with pytest.raises(ValueError, match="one feature"):
         DCRegressor(lam=0.01, solver="line").fit(np.hstack([X, X**2]), y)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import cpu_count, effective_n_jobs
+from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
@@ -19,26 +18,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupKFold, check_cv
 
-from pldc.estimators.checks import choice, positive, whole
+from pldc.estimators.checks import positive, whole
 from pldc.function.max_affine import Array
-from pldc.problem import Problem, make_penalty
+from pldc.problem import Problem
 from pldc.problem.class_losses import softmax
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import Units
-from pldc.select.coordinates import Step, smooth_geometry
 from pldc.select.folds import distinct, divided, interleaved, subsample
-from pldc.select.rounds import FittedRound, Plan, solve_rounds
+from pldc.select.program import FittedProgram, solve_program
 from pldc.select.rules import rate, scale_of_lam
-from pldc.select.search import MOST_KEPT, Search, Split, learn_geometry
+from pldc.select.search import Search, Split
 from pldc.solve import Solver
 from pldc.solve.choose import make_solver
 from pldc.solve.progress import shown
 from pldc.solve.run import STATUS, Monitor
 from pldc.solve.workers import blas_threads
 
-GEOMETRIES = ("axes", "smoother", "directions", "learned")
-COMBINE = ("average", "best")
-SEVERAL_SOLVES = 600  # rows up to which rounds are averaged, and regression learns from its fits, unless told otherwise
 REALISTIC = 1e-2  # gap that the quick engine reaches
 FEWEST = 4  # distinct rows that cross-validation needs
 
@@ -48,12 +43,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     _rules: ClassVar[tuple[str, ...]] = ("cv",)
     _labels: ClassVar[bool] = False  # y are labels of classes
-    _learned: ClassVar[str] = "learned"  # the default geometry of few rows,
-    _quicker: ClassVar[str] = "smoother"  # and of many
     lam: Any
     cv: Any
     max_cv_rows: int | None
-    geometry: str | None
     solver: str
     tol: float
     max_iter: int | None
@@ -61,15 +53,13 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     random_state: Any
     device: str | None
     verbose: int
-    penalty: str | None
-    max_rounds: int
-    combine: str | None
+    penalty: str
     scoring: Any
     one_standard_error: bool
     _calibration: float | None
 
     def _fit_rows(self, given: Rows, groups: ArrayLike | None, monitor: Monitor | None) -> None:
-        """Choose λ and the rounds, solve, and remember."""
+        """Choose λ, solve the program, and remember."""
         rows = given.take(np.flatnonzero(given.weight > 0))
         self._check_settings()
         self._check_groups(groups, given)
@@ -77,47 +67,22 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         lam = self._lam_rule()
         merged, _ = distinct(rows, self._labels)
         few = len(divided(merged, FEWEST, self._labels).y) < FEWEST
-        geometry = "axes" if few else self._geometry(lam, len(merged.y))
-        rounds = 0 if geometry in ("axes", "smoother") else self.max_rounds
         solver_for = self._solver_for(self._threads())
         solver_for(recipe.problem(rows, recipe.units(rows), 1.0))  # refuses what cannot be solved, before any work
         with shown(self.verbose) as log:
             if lam == "cv" and not few:
-                steps = self._steps(recipe, geometry, rounds)
-                beside = self._beside(recipe) if steps or geometry == "smoother" else []
-                plan, keep_folds = self._cross_validate(recipe, given, merged, groups, steps, beside)
+                number = self._cross_validate(recipe, given, merged, groups)
             else:
-                number, keep_folds = self._number_without_folds(recipe, rows, lam), None
-                smooth = geometry == "smoother"
-                found = smooth_geometry(recipe, rows) if smooth else learn_geometry(recipe, rows, number, rounds)
-                plan = [(recipe, number, found)]
-            # Whoever watches sees all rounds, one after the other; else several are solved at once.
-            processes = 1 if len(plan) == 1 or monitor is not None or self.verbose else self._processes()
-            if processes > 1:
-                solver_for = self._solver_for(max(1, processes // len(plan)))
-            fitted, ended = solve_rounds(rows, plan, solver_for, both(log, monitor), processes)
+                number = self._number_without_folds(recipe, rows, lam)
+            fitted = solve_program(rows, recipe, number, solver_for, both(log, monitor))
         self._remember(fitted, rows)
-        if keep_folds is not None:
-            keep_folds(len(fitted))
         self._warn(fitted)
-        if ended == "interrupted":
-            kept = f" with {len(fitted)} of {len(plan)} rounds" if len(fitted) < len(plan) else ""
-            gap = self.certificate_.gap
-            raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable{kept}.")
+        if fitted.status == "interrupted":
+            gap = fitted.certificate.gap
+            raise KeyboardInterrupt(f"Interrupted at a certified gap of {gap:.2g}; the model is usable.")
 
-    def _cross_validate(
-        self,
-        recipe: Recipe,
-        given: Rows,
-        merged: Rows,
-        groups: ArrayLike | None,
-        steps: list[Step],
-        beside: list[Step],
-    ) -> tuple[Plan, Callable[[int], None]]:
-        """Choose λ and the rounds, and keep the scores.
-
-        Returned with the plan is what keeps the folds' fits of the rounds that were solved, so many of the first.
-        """
+    def _cross_validate(self, recipe: Recipe, given: Rows, merged: Rows, groups: ArrayLike | None) -> float:
+        """Choose λ, and keep the scores and what the folds' fits are for."""
         rows, splits, share = self._splits(given, merged, groups)
         search = Search(
             recipe,
@@ -130,18 +95,10 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             jobs=self._jobs(),
             level=self._level(),
         )
-        search.run(scale_of_lam(recipe, merged), steps, beside)
-        combine = self.combine or ("average" if steps and len(merged.y) <= SEVERAL_SOLVES else "best")
-        chosen = search.best_rounds(MOST_KEPT if combine == "average" else 1)
-        self.cv_results_ = search.results()
-        carry = rate(share, rows.X.shape[1])
-        plan = [(r.recipe, carry * r.lam, r.geometry) for r in (search.rounds[k] for k in chosen)]
-
-        def keep_folds(count: int) -> None:
-            self.cv_score_ = search.mean_score(chosen[:count])
-            self._keep_folds(search, chosen[:count])
-
-        return plan, keep_folds
+        search.run(scale_of_lam(recipe, merged))
+        self.cv_results_, self.cv_score_ = search.results(), search.mean_score
+        self._keep_folds(search)
+        return rate(share, rows.X.shape[1]) * search.lam
 
     def _score(self, recipe: Recipe, rows: Rows) -> Any:
         """Return score(prediction, rows) for the search: the loss in the units of the program, or a scorer."""
@@ -168,15 +125,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _recipe(self) -> Recipe:
         raise NotImplementedError
 
-    def _beside(self, recipe: Recipe) -> list[Step]:
-        """Return what to try that needs no fit before it: directions of a smoother, if slopes have no signs."""
-        return [] if np.any(recipe.monotone) else [Step(self._turned(recipe), "smooth")]
-
-    def _turned(self, recipe: Recipe) -> Recipe:
-        """Return the recipe for coordinates in which features mean nothing."""
-        return replace(recipe, penalty=make_penalty(self.penalty or "joint"))
-
-    def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
+    def _keep_folds(self, search: Search) -> None:
         raise NotImplementedError
 
     def _reference(self, reference: Any) -> ArrayLike:
@@ -196,12 +145,10 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Return an estimator that predicts what is known already at the rows, for a scorer, and their targets."""
         raise NotImplementedError
 
-    def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
+    def _remember(self, fitted: FittedProgram, rows: Rows) -> None:
         """Set the attributes that all fits have."""
-        best = fitted[0]
-        self.rounds_ = fitted
-        self.certificate_, self.lam_, self.seminorm_ = best.certificate, best.lam, best.seminorm
-        self.solver_, self.n_iter_ = best.solver, sum(r.iterations for r in fitted)
+        self.certificate_, self.lam_, self.seminorm_ = fitted.certificate, fitted.lam, fitted.seminorm
+        self.solver_, self.n_iter_ = fitted.solver, fitted.iterations
         units = Units.of(*rows)
         self.reference_, self.spread_ = units.center, units.scale
 
@@ -217,30 +164,16 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     def _check_settings(self) -> None:
         """Refuse impossible numbers and names of the search, whether this fit uses them or not."""
-        if self.geometry is not None:
-            choice("geometry", self.geometry, GEOMETRIES)
-        whole("max_rounds", self.max_rounds, 0)
         if isinstance(self.cv, Real):
             whole("cv", self.cv, 2)
         if self.max_cv_rows is not None:
             whole("max_cv_rows", self.max_cv_rows, FEWEST, optional=True)
-        if self.combine is not None:
-            choice("combine", self.combine, COMBINE)
 
     def _check_groups(self, groups: ArrayLike | None, given: Rows) -> None:
         if groups is not None and np.shape(groups) != given.y.shape:
             raise ValueError(
                 f"groups must hold one label for each of {len(given.y)} rows, got shape {np.shape(groups)}."
             )
-
-    def _steps(self, recipe: Recipe, geometry: str, rounds: int) -> list[Step]:
-        """Return the rounds to try after the first: features warped (or stretched), then directions."""
-        warped = geometry == "learned" and recipe.shape == "dc"  # a warp would bend a convex function
-        features = Step(recipe, "warp" if warped else "stretch")
-        if np.any(recipe.monotone):
-            return [features, *[Step(recipe, "stretch") if warped else features] * (rounds - 1)][:rounds]
-        directions = Step(self._turned(recipe), "turn")
-        return [features, *[directions] * (rounds - 1)][:rounds]
 
     def _lam_rule(self) -> float | str:
         names = ", ".join(map(repr, self._rules))
@@ -249,15 +182,6 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
                 raise ValueError(f"lam must be {names} or a positive number, got {self.lam!r}.")
             return self.lam
         return positive("lam", self.lam, f"{names} or ")
-
-    def _geometry(self, lam: float | str, n: int) -> str:
-        if self.geometry is not None:
-            return self.geometry
-        return (self._learned if n <= self._few() else self._quicker) if lam == "cv" else "axes"
-
-    def _few(self) -> int:
-        """Return up to how many rows the geometry is learned from fits by default."""
-        return SEVERAL_SOLVES
 
     def _seed(self) -> Any:
         return 0 if self.random_state is None else self.random_state
@@ -300,27 +224,21 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             return threads
         return blas_threads() if get_active_backend()[1] is None else None
 
-    def _processes(self) -> int:
-        """Processes for the rounds: those of the folds, where their results can be waited for one by one."""
-        able = get_active_backend()[0].supports_return_generator
-        return effective_n_jobs(self._jobs()) if able else 1
-
     def _level(self) -> int:
         return logging.INFO if self.verbose else logging.DEBUG
 
-    def _warn(self, fitted: list[FittedRound]) -> None:
+    def _warn(self, fitted: FittedProgram) -> None:
         """Say which gap was missed. The model is complete by now: nothing is lost where the warning is an error."""
-        worst = max(fitted, key=lambda r: r.certificate.gap)
-        gap = worst.certificate.gap
+        gap = fitted.certificate.gap
         if gap <= 1.01 * self.tol:  # recomputed: the solver's word is not taken, rounding is forgiven
             return
-        reason = STATUS[worst.status]
-        if worst.solver == "admm" and self.tol < REALISTIC:
+        reason = STATUS[fitted.status]
+        if fitted.solver == "admm" and self.tol < REALISTIC:
             reason += f" ({REALISTIC:g} is realistic for solver='admm')"
         free = self.solver == "auto" and self.device is None and getattr(self, "loss", "") != "log"
-        if worst.solver == "admm" and free and worst.status in ("max_iter", "stalled"):
+        if fitted.solver == "admm" and free and fitted.status in ("max_iter", "stalled"):
             reason += "; solver='exact' is accurate, where its memory and time can be had"
-        if worst.status == "optimal":  # in the solver's own numbers, but not in those of the data
+        if fitted.status == "optimal":  # in the solver's own numbers, but not in those of the data
             reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
         warnings.warn(
             f"The certified relative gap is {gap:.2g}, not tol={self.tol:.2g}: {reason}.",

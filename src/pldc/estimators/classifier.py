@@ -15,17 +15,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pldc.estimators.base import DCEstimator, PredictedScores
 from pldc.estimators.checks import check_weight
-from pldc.function import PLDC, ClassExplanation, explain_classes
+from pldc.function import ClassExplanation, explain_classes
 from pldc.function.max_affine import Array
 from pldc.problem import make_penalty
 from pldc.problem.class_losses import make_class_loss, softmax
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.folds import distinct
-from pldc.select.rounds import FittedRound
+from pldc.select.program import FittedProgram
 from pldc.select.search import Search
 from pldc.solve.run import Monitor
 
-SEVERAL_SCORES = 1000  # classes × rows up to which the geometry is learned unless told otherwise
 TEMPERATURES = (-5.0, 4.0)  # logarithms
 
 
@@ -68,14 +67,6 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         Scorer of scikit-learn, larger is better. None: the loss itself.
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
-    geometry : {"learned", "directions", "smoother", "axes"}, optional
-        As for :class:`DCRegressor`; the gradients are those of all scores, the smoother is of all classes. None:
-        "directions" with the hinge, ``lam="cv"`` and up to 1000 classes × distinct rows; else "axes", which takes a
-        fraction of the time.
-    max_rounds : int, default=3
-        How often the geometry is learned from a fit at most.
-    combine : {"average", "best"}, optional
-        As for :class:`DCRegressor`.
     class_weight : dict or "balanced", optional
         Multiplies the weights of the rows of each class.
     standardize : bool, default=True
@@ -87,7 +78,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     max_iter : int, optional
         Limit on iterations of the solver. None: 200 for "exact", 2000 for "admm".
     n_jobs : int, optional
-        Threads of a solve, and processes of the cross-validation and of the rounds that are averaged.
+        Threads of a solve, and processes of the cross-validation.
     random_state : ignored
         Nothing here is random.
     device : str, optional
@@ -99,17 +90,15 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     ----------
     classes_ : array of shape (m,)
         The labels, sorted.
-    functions_ : list of PLDC, WarpedPLDC or PLDCSum
+    functions_ : list of PLDC
         The score of each class, in the units of the data.
-    rounds_ : list of FittedRound
-        What `functions_` are the mean of, the round that predicts best alone first, each with its certificate.
     certificate_ : Certificate
-        Of the program of the first of `rounds_`.
+        Of the program whose solution `functions_` are.
     lam_ : float
     cv_results_ : dict of arrays
         With ``lam="cv"``, as for :class:`DCRegressor`.
     cv_score_ : float
-        With ``lam="cv"``, the mean score, at the rows left out, of what is returned: the mean of `rounds_`.
+        With ``lam="cv"``, the mean score of the `lam` chosen at the rows left out.
     seminorm_ : float
         Sum of the seminorms as the program measures them.
     solver_ : {"exact", "admm"}
@@ -136,22 +125,17 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     """
 
     _labels: ClassVar[bool] = True
-    _learned: ClassVar[str] = "directions"
-    _quicker: ClassVar[str] = "axes"
 
     def __init__(
         self,
         *,
         loss: str = "hinge",
-        penalty: str | None = "joint",
+        penalty: str = "joint",
         lam: float | str = "cv",
         cv: Any = 5,
         max_cv_rows: int | None = 1500,
         scoring: Any = None,
         one_standard_error: bool = False,
-        geometry: str | None = None,
-        max_rounds: int = 3,
-        combine: str | None = None,
         class_weight: Any = None,
         standardize: bool = True,
         solver: str = "auto",
@@ -169,9 +153,6 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         self.max_cv_rows = max_cv_rows
         self.scoring = scoring
         self.one_standard_error = one_standard_error
-        self.geometry = geometry
-        self.max_rounds = max_rounds
-        self.combine = combine
         self.class_weight = class_weight
         self.standardize = standardize
         self.solver = solver
@@ -245,7 +226,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     def _recipe(self) -> Recipe:
         return Recipe(
             loss=make_class_loss(self.loss),
-            penalty=make_penalty(self.penalty or "joint"),
+            penalty=make_penalty(self.penalty),
             shape="dc",
             monotone=np.zeros(self.n_features_in_, dtype=int),
             linear=False,
@@ -253,25 +234,20 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             outputs=len(self.classes_),
         )
 
-    def _few(self) -> int:
-        return SEVERAL_SCORES // len(self.classes_) if self.loss == "hinge" else 0
-
-    def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
+    def _keep_folds(self, search: Search) -> None:
         """Calibrate the scores where the folds did not look."""
         if self.loss == "hinge":
-            scores = np.concatenate(search.left_out(chosen), axis=1)
+            scores = np.concatenate(search.left_out(), axis=1)
             tests = Rows(*(np.concatenate([getattr(test, name) for test in search.test]) for name in Rows._fields))
             self._calibration = calibrate(scores, tests)
 
     def _known(self, prediction: Array, test: Rows) -> tuple[Any, np.ndarray]:
         return PredictedScores(prediction.T, self.classes_), self.classes_[test.y.astype(int)]
 
-    def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
+    def _remember(self, fitted: FittedProgram, rows: Rows) -> None:
         super()._remember(fitted, rows)
         self._fitted_loss = self.loss
-        self.functions_ = [
-            PLDC.mean(list(scores)) for scores in zip(*(round_.functions for round_ in fitted), strict=True)
-        ]
+        self.functions_ = fitted.functions
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self, "functions_")

@@ -29,12 +29,10 @@ FOR_THE_TEACHER = 0.6  # share of a limit on time for the model that few pieces 
 KINDS = ("auto", "rows")
 # Settings of the convex program: whoever changes one of them asks for it.
 OF_THE_PROGRAM: dict[str, Any] = {
-    "penalty": None,
+    "penalty": "componentwise",
     "lam": "cv",
     "one_standard_error": False,
-    "geometry": None,
-    "combine": None,
-    "linear": None,
+    "linear": "penalized",
     "standardize": True,
     "solver": "auto",
     "tol": 1e-4,

@@ -15,16 +15,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pldc.estimators.base import DCEstimator, Predicted
 from pldc.estimators.checks import check_weight, choice, positive
 from pldc.estimators.few_pieces import FewPieces
-from pldc.function import PLDC, Explanation, explain
+from pldc.function import Explanation, explain
 from pldc.function.max_affine import Array
 from pldc.problem import make_loss, make_penalty
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.bound import Bound, bound_of_fit
-from pldc.select.coordinates import Step
 from pldc.select.intervals import CrossFit
 from pldc.select.path import Path, accurate_path
-from pldc.select.rounds import FittedRound
+from pldc.select.program import FittedProgram
 from pldc.select.rules import discrepancy_of, theory_lam
 from pldc.select.search import Search
 from pldc.solve.progress import shown
@@ -53,9 +52,9 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_pieces : "auto", "rows" or int, default="auto"
-        "auto": few pieces, what predicts best (`chosen_` tells); but the program where one of its own settings is given
-        (`lam`, `penalty`, `geometry`, `combine`, `linear`, `standardize`, `solver`, `tol`, `max_iter`, `device`,
-        `one_standard_error`), and for fewer than four distinct rows.
+        "auto": few pieces, what predicts best (`chosen_` tells); but the program where one of its own settings
+        (`lam`, `penalty`, `linear`, `standardize`, `solver`, `tol`, `max_iter`, `device`, `one_standard_error`) is not
+        its default, and for fewer than four distinct rows.
         "rows": the program.
         A number: one function of at most so many pieces in each part, learned from the fit of "auto" (see
         :meth:`simplify`); settings of the program are not used then.
@@ -70,9 +69,8 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         Where the huber loss turns linear, in units of the standard deviation of y (of y itself without `standardize`).
         Outliers inflate that deviation: against them a value such as 0.2 is more robust than the default, and against
         gross ones ``loss="absolute"``, which needs no unit.
-    penalty : {"componentwise", "joint"}, optional
-        The seminorm. None: componentwise, but joint in the rounds of a learned geometry whose coordinates are no longer
-        the features (each round with a λ of its own, by cross-validation).
+    penalty : {"componentwise", "joint"}, default="componentwise"
+        The seminorm.
     lam : "cv", "srm" or float, default="cv"
         Weight of the seminorm. Smaller follows the data more closely.
         "cv": by cross-validation on a geometric grid whose scale is the maximum discrepancy of the rows (see
@@ -93,23 +91,6 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         given, and nothing else. None: the loss itself.
     one_standard_error : bool, default=False
         Take the largest `lam` whose score is within one standard error of the best.
-    geometry : {"learned", "directions", "smoother", "axes"}, optional
-        "axes": slopes are measured along the features. "learned": the fit is repeated in coordinates made from the
-        gradients of the one before: first every feature is warped, stretched more where f is steep along it; then
-        directions of the warped features are taken (with `monotone`, none are). "directions": the same with features
-        stretched by one number each instead of warped, so that every round is one PLDC of the features themselves; so
-        it is also for a `shape`, and for a number as `lam`. With ``lam="cv"``, several features and without `monotone`
-        one round beside these is along the directions in which a kernel smoother of the rows varies (a least-squares
-        one, whatever the `loss`). "smoother": nothing is learned from fits, and of the features, these
-        directions and the features with a free linear term that is taken which predicts best (for a number as `lam`,
-        the directions).
-        None: for ``lam="cv"`` "learned" up to 600 rows, where it takes seconds, and "smoother" beyond; else "axes".
-    max_rounds : int, default=3
-        How often the geometry is learned from a fit at most; with ``lam="cv"`` it ends when the score stops improving.
-    combine : {"average", "best"}, optional
-        "average": `function_` is the mean of up to three rounds, those whose mean predicts best out of fold: a short
-        sum of functions. "best": it is the best single round. None: "average" where the geometry is learned from fits,
-        up to 600 rows; beyond, more solves cost more than they gain.
     M : float, optional
         Bound on the size of y around its mean for ``lam="srm"``, in the units of y; the largest deviation seen if None.
     shape : {"dc", "convex", "concave"}, default="dc"
@@ -118,11 +99,9 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         −1, 0 or 1 for each feature (or a dict from feature name to sign): f does not increase, is free, or does not
         decrease in it. Fits of few pieces are sums of monotone curves, S-shaped ones included. The program imposes a
         sign on the slopes of each convex part, which excludes an S.
-    linear : {"penalized", "free"}, optional
+    linear : {"penalized", "free"}, default="penalized"
         "free" adds a linear term that is not penalised, so a large `lam` gives linear regression instead of a constant.
-        It helps when there are many more rows than features and hurts when there are not. None: "penalized", but where
-        the geometry is learned by cross-validation one round along the features has the free term, and takes part in
-        the mean if that predicts better.
+        It helps when there are many more rows than features and hurts when there are not.
     clip : bool, default=True
         Cut predictions to the range of the training targets. Outside the data f grows linearly.
     standardize : bool, default=True
@@ -138,9 +117,8 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
     max_iter : int, optional
         Limit on iterations of the solver. None: 200 for "exact", 2000 for "admm".
     n_jobs : int, optional
-        Threads of a solve, and processes of the cross-validation and of the rounds that are averaged (not of these with
-        `verbose` or a monitor). They run through joblib: its parallel_config chooses another backend, such as Dask.
-        None: as many as the BLAS would use; −1: all cores.
+        Threads of a solve, and processes of the cross-validation. These run through joblib: its parallel_config chooses
+        another backend, such as Dask. None: as many as the BLAS would use; −1: all cores.
     random_state : int, RandomState or None, default=None
         For the starts of few pieces, and for the random halves of the discrepancy (``lam="srm"`` and
         `generalization_bound`). None is a fixed one: the same fit every time. The solvers of the program and the
@@ -154,10 +132,10 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    function_ : PLDC, HingedPLDC, WarpedPLDC or PLDCSum
-        The fitted function in the units of the data (not clipped). By default a :class:`PLDCSum`, the mean of fits of
-        few pieces; with a number as `n_pieces` one :class:`PLDC` (a :class:`HingedPLDC` with `monotone`). Of the
-        program a PLDC, a :class:`WarpedPLDC` where features are warped, or a mean of such.
+    function_ : PLDC
+        The fitted function in the units of the data (not clipped). By default the mean of functions of few pieces, a
+        sum of terms of which some have hinges; with a number as `n_pieces` one term (with hinges where `monotone` is
+        set). Of the program one term.
     chosen_ : list of dict
         Few pieces: the kinds of functions that were kept. Each with its features ("plain" or "hinged"), knots of each
         feature, pieces of each part, ridge, how often coordinates were learned, and the number of starts averaged.
@@ -167,21 +145,15 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         With a number as `n_pieces`: `fidelity_` and the cross-validated scores of both.
     spread_ : array of shape (d,)
         Standard deviations of the training features: the unit in which `explain` says how far slopes hold.
-    rounds_ : list of FittedRound
-        The programs that were solved, one for each round kept, that which predicts best alone first: its function,
-        `lam`, certificate and coordinates.
     certificate_ : Certificate
-        ``upper``, ``lower`` and ``gap`` of the program of the first of `rounds_`, and the ``solution`` that attains
-        ``upper``: values and slopes of both parts at the distinct rows, in the coordinates of the program.
+        ``upper``, ``lower`` and ``gap`` of the program whose solution `function_` is, and the ``solution`` that attains
+        ``upper``: values and slopes of both parts at the distinct rows, in the (standardised) units of the program.
     lam_ : float
-        The weight used in the first of `rounds_`.
+        The weight used.
     cv_results_ : dict of arrays
         Few pieces: "params", "mean_test_score" and "rank_test_score" of all kinds that were compared. The program with
-        ``lam="cv"``: scores of every `lam` and round on every fold, in the form of scikit-learn's GridSearchCV.
-        Round 0 is along the axes; then come those of the learned geometry: from fits, of a smoother, and one of a free
-        linear term; what does not apply is left out. "param_learned" says which it is ("axes", "warp", "stretch",
-        "turn", "smooth"), "param_linear" whether it has a free linear term. Scores are in the units of the program
-        (mean loss of standardised targets, negative) unless `scoring` is given.
+        ``lam="cv"``: scores of every `lam` on every fold, in the form of scikit-learn's GridSearchCV, in the units of
+        the program (mean loss of standardised targets, negative) unless `scoring` is given.
     cv_score_ : float
         The score of what is returned at the rows left out; of more than 1000 rows, that of its best part alone. (The
         program: with ``lam="cv"``.)
@@ -189,11 +161,11 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         The seminorm as the program measures it, in its (standardised) units: ``objective = mean loss + lam_ ·
         seminorm_``. It looks at the data points only; between them pieces of both parts may meet that never meet at
         one. ``function_.seminorm_bound(penalty, active_pairs=True)`` bounds the seminorm everywhere, in the units of
-        the data; for a PLDC and in equal units it is at most twice `seminorm_`.
+        the data; of the program, and in equal units, it is at most twice `seminorm_`.
     solver_ : {"exact", "admm", "line"}
         The solver that was used.
     n_iter_ : int
-        Its iterations, added up over the rounds kept.
+        Its iterations.
     clip_range_ : (float, float)
         Range of the training targets.
     reference_ : array of shape (d,)
@@ -241,19 +213,16 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         loss: str = "squared",
         quantile: float = 0.5,
         huber_delta: float = 1.35,
-        penalty: str | None = None,
+        penalty: str = "componentwise",
         lam: float | str = "cv",
         cv: Any = 5,
         max_cv_rows: int | None = 1500,
         scoring: Any = None,
         one_standard_error: bool = False,
-        geometry: str | None = None,
-        max_rounds: int = 3,
-        combine: str | None = None,
         M: float | None = None,
         shape: str = "dc",
         monotone: ArrayLike | Mapping[str, int] | None = None,
-        linear: str | None = None,
+        linear: str = "penalized",
         clip: bool = True,
         standardize: bool = True,
         solver: str = "auto",
@@ -275,9 +244,6 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         self.max_cv_rows = max_cv_rows
         self.scoring = scoring
         self.one_standard_error = one_standard_error
-        self.geometry = geometry
-        self.max_rounds = max_rounds
-        self.combine = combine
         self.M = M
         self.shape = shape
         self.monotone = monotone
@@ -364,10 +330,10 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
                 quantile_level=positive("quantile", self.quantile),
                 huber_delta=positive("huber_delta", self.huber_delta),
             ),
-            penalty=make_penalty("componentwise" if self.penalty is None else self.penalty),
+            penalty=make_penalty(self.penalty),
             shape=choice("shape", self.shape, tuple(SHAPES)),
             monotone=self._monotone_signs(),
-            linear=self.linear is not None and choice("linear", self.linear, LINEAR) == "free",
+            linear=choice("linear", self.linear, LINEAR) == "free",
             standardize=self.standardize,
         )
 
@@ -384,28 +350,21 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
             return theory_lam(recipe, rows, self.M, self._seed())
         return super()._number_without_folds(recipe, rows, lam)
 
-    def _beside(self, recipe: Recipe) -> list[Step]:
-        """Return also a free linear term, unless told which."""
-        free = [Step(replace(recipe, linear=True), "axes")] if self.linear is None else []
-        return [*super()._beside(recipe), *free]
-
-    def _keep_folds(self, search: Search, chosen: tuple[int, ...]) -> None:
+    def _keep_folds(self, search: Search) -> None:
         """Keep the fits of all folds for intervals."""
-        self._cross_fit = search.cross_fit(chosen)
+        self._cross_fit = search.cross_fit()
 
     def _known(self, prediction: Array, test: Rows) -> tuple[Any, Array]:
         return Predicted(prediction), test.y
 
-    def _remember(self, fitted: list[FittedRound], rows: Rows) -> None:
+    def _remember(self, fitted: FittedProgram, rows: Rows) -> None:
         super()._remember(fitted, rows)
-        self.function_ = PLDC.mean([r.function for r in fitted])
+        self.function_ = fitted.function
         self.clip_range_ = float(rows.y.min()), float(rows.y.max())
         self._rows = rows
 
     def path(self, X: Any, y: Any, lams: ArrayLike, sample_weight: ArrayLike | None = None) -> Path:
         """Fit along several values of `lam`, each solve starting from the one before; the estimator is not changed.
-
-        Along the axes: the geometry of a fit belongs to its `lam`.
 
         Parameters
         ----------
@@ -544,7 +503,7 @@ class DCRegressor(FewPieces, RegressorMixin, DCEstimator):  # type: ignore[misc]
         X : array or DataFrame of shape (n, d)
         tol : float, optional
             Pieces are first dropped as long as values at the rows change by no more than this share of their range. 0
-            drops none: slopes are those of :meth:`explain` with ``neighbourhood=0``. By default 0 for one PLDC of 64
+            drops none: slopes are those of :meth:`explain` with ``neighbourhood=0``. By default 0 for one term of 64
             pieces or fewer in each part, else 1e-2.
 
         Returns

@@ -15,7 +15,7 @@ from pldc.function.max_affine import MaxAffine
 from pldc.function.term import Term
 
 MOST_PIECES = 100_000  # of a part, when a sum is written out
-REMEDY = "model.simplify(X, y) gives a function without hinges, unless monotone is set"
+REMEDY = "model.simplify(X, y) gives a function without hinges (unless monotone is set), as does n_pieces='rows'"
 
 
 class TermSum:

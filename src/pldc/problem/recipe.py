@@ -1,4 +1,4 @@
-"""A program but for its data and λ: what stays the same along a path, over folds and over rounds."""
+"""A program but for its data and λ: what stays the same along a path and over folds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Penalty
 from pldc.problem.program import Problem
-from pldc.problem.units import AXES, Geometry, Units
+from pldc.problem.units import Units
 
 
 class Rows(NamedTuple):
@@ -54,12 +54,10 @@ class Recipe:
             raise TypeError(f"The {self.loss.name} loss is not one of residuals.")
         return self.loss
 
-    def units(self, rows: Rows, geometry: Geometry = AXES) -> Units:
+    def units(self, rows: Rows) -> Units:
         """Return the coordinates in which the program of these rows is written."""
-        plain = Units.of(*rows) if self.standardize else Units.none(rows.X.shape[1])
-        if self.outputs > 1:
-            plain = replace(plain, y_center=0.0, y_scale=1.0)
-        return replace(plain, geometry=geometry)
+        units = Units.of(*rows) if self.standardize else Units.none(rows.X.shape[1])
+        return replace(units, y_center=0.0, y_scale=1.0) if self.outputs > 1 else units
 
     def problem(self, rows: Rows, units: Units, lam: float) -> Problem:
         """Return the program."""

@@ -1,1 +1,1 @@
-"""How much to smooth, and along which directions."""
+"""How much to smooth."""

@@ -13,7 +13,7 @@ from pldc.problem.certificate import Certificate
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.scaling import normalise
-from pldc.select.rounds import read
+from pldc.select.program import read
 from pldc.solve import LineSolver, Solver
 from pldc.solve.admm import Admm
 from pldc.solve.line import fits_a_line

@@ -1,4 +1,4 @@
-"""Rough fits along λ, and what the search for a geometry wants to know of them."""
+"""Rough fits along λ, for cross-validation."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from pldc.function.pldc import PLDC
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.repair import rescale
-from pldc.problem.units import Geometry
-from pldc.select.geometry import outer_product
 from pldc.select.path import coarse_path
 
 FEWEST, MOST, ROWS_EACH = 40, 80, 6  # iterations of the quick engine for each λ: one for so many rows, within limits
@@ -23,24 +21,25 @@ ARRIVED = 0.9  # share of the objective of a fit below which that of its best mu
 
 
 class Fit(NamedTuple):
-    """A rough fit at one λ: its functions, their values at the rows left out, what its gradients say, seconds.
+    """A rough fit at one λ.
 
-    There is one function, or the score of each class. `outer` is the outer product of gradients in coordinates before
-    the turn; `squares` are squared slopes along the standardised features at `points`, of the given `weight`.
-    `slopes` are those of all parts, along standardised features; `seminorm` is the penalty. `solution` is where a path
-    to smaller λ begins: only the last fit has it, since its flows are large.
+    Attributes
+    ----------
+    functions : list of PLDC
+        One, or the score of each class.
+    prediction : array
+        Their values at the rows left out.
+    seminorm : float
+    seconds : float
+    solution : Solution or None
+        Where a path to smaller λ begins: only the last fit has it, since its flows are large.
     """
 
     functions: list[PLDC]
     prediction: Array
-    outer: Array
-    points: Array
-    squares: Array
-    weight: Array
+    seminorm: float
     seconds: float
     solution: Solution | None
-    slopes: Array
-    seminorm: float
 
 
 def iterations(n: int, count: int, warm: bool = False, patient: bool = False) -> list[int]:
@@ -62,53 +61,42 @@ def fit_path(
     recipe: Recipe,
     rows: Rows,
     left_out: Array,
-    geometry: Geometry,
     lams: Sequence[float],
     limits: tuple[float, float],
     start: Solution | None = None,
     patient: bool = False,
 ) -> list[Fit]:
-    """Fit `rows` roughly along λ, in the coordinates `geometry`; predictions are cut to `limits`.
+    """Fit `rows` roughly along λ; predictions are cut to `limits`.
 
-    `start` is the `solution` of a fit of the same rows in the same coordinates. For `patient` see :func:`iterations`.
+    `start` is the `solution` of a fit of the same rows. For `patient` see :func:`iterations`.
     """
-    plain = recipe.units(rows)
-    problem = recipe.problem(rows, plain, lams[0])
-    Z = problem.X
-    problem, units = replace(problem, X=geometry(Z)), replace(plain, geometry=geometry)  # points keep their order
-    counts = iterations(len(Z), len(lams), start is not None, patient)
+    units = recipe.units(rows)
+    problem = recipe.problem(rows, units, lams[0])
+    counts = iterations(len(problem.X), len(lams), start is not None, patient)
     out = []
     began = time.perf_counter()
     for lam, end in zip(lams, coarse_path(problem, lams, counts, start, threads=1), strict=True):
-        solution = worth(replace(problem, lam=lam), end)
+        solution = best_multiple(replace(problem, lam=lam), end)
         fitted = problem.functions(solution)
-        if Z.shape[1] == 1:  # most pieces are the same line
+        if problem.X.shape[1] == 1:  # most pieces are the same line
             fitted = [f.drop_dominated() for f in fitted]
-        gradients = np.array([f.gradient(problem.X) for f in fitted])
-        unturned = gradients if geometry.turn is None else gradients @ geometry.turn.T
         functions = [units.restore(f) for f in fitted]
         prediction = np.clip(np.array([f(left_out) for f in functions]), *limits)
-        seminorm = problem.penalty.value(solution.slopes)
         now = time.perf_counter()
         out.append(
             Fit(
                 functions=functions,
                 prediction=prediction if recipe.outputs > 1 else prediction[0],
-                outer=np.sum([outer_product(g, problem.node_weight) for g in unturned], axis=0),
-                points=Z,
-                squares=(geometry.slopes_out(Z, gradients) ** 2).sum(axis=0),
-                weight=problem.node_weight,
+                seminorm=problem.penalty.value(solution.slopes),
                 seconds=now - began,
                 solution=end if lam == lams[-1] else None,
-                slopes=geometry.slopes_out(Z, solution.slopes),
-                seminorm=seminorm,
             )
         )
         began = now
     return out
 
 
-def worth(problem: Problem, solution: Solution) -> Solution:
+def best_multiple(problem: Problem, solution: Solution) -> Solution:
     """Return the solution or, where that is far better, the best multiple of it; scores no better than none are none.
 
     A few iterations may not shrink a fit to what a large λ asks for. It would predict well, and the accurate fit, a

@@ -36,8 +36,8 @@ class Comparison:
     gap : float
         (upper − lower) / upper: at most this share could be gained. Zero where `upper` is zero.
     loss, seminorm : float
-        The two terms, in the units of the program. The seminorm is that at the rows for a PLDC, whose parts are convex;
-        for functions of warped or hinged features, and for sums, an upper bound on it everywhere, which may be far too
+        The two terms, in the units of the program. The seminorm is that at the rows for one term without hinges;
+        for functions of hinged features, and for sums, an upper bound on it everywhere, which may be far too
         high.
     """
 
@@ -121,7 +121,7 @@ def certify(
 
 
 def seminorm_of(function: PLDC, X: Array, units: Units, penalty: Penalty) -> float:
-    """Seminorm of a function in standardised units: of a single term without hinges at the rows, else a bound.
+    """Seminorm of a function in standardised units: of one term without hinges at the rows, else a bound.
 
     An affine function may be added to both parts. Of slopes a and b along a feature ``|a − g| + |b − g|`` is
     ``max(|a − b|, |a + b − 2g|)``: half of the middle of a + b is the best g for the componentwise penalty.
