@@ -6,10 +6,8 @@ from pldc.function import (
     PLDC,
     ClassExplanation,
     Explanation,
-    HingedPLDC,
     Hinges,
     MaxAffine,
-    PLDCSum,
     from_dict,
 )
 from pldc.function.interpolate import can_interpolate
@@ -29,10 +27,8 @@ __all__ = [
     "DCClassifier",
     "DCRegressor",
     "Explanation",
-    "HingedPLDC",
     "Hinges",
     "MaxAffine",
-    "PLDCSum",
     "can_interpolate",
     "certify",
     "from_dict",

@@ -13,7 +13,7 @@ from pldc.compact.coordinates import learned_turns
 from pldc.compact.descent import Memory, minimise
 from pldc.compact.objective import PARTS, Form, Objective, Table
 from pldc.compact.start import quantile_knots, tangent_planes
-from pldc.function.hinges import HingedPLDC, Hinges
+from pldc.function.hinges import Hinges
 from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.pldc import PLDC
 from pldc.problem.losses import Loss
@@ -140,7 +140,7 @@ class Columns:
         out[:-1] -= self.center.astype(dtype)
         return out
 
-    def function(self, pieces: Array, signs: Sequence[float]) -> PLDC | HingedPLDC:
+    def function(self, pieces: Array, signs: Sequence[float]) -> PLDC:
         """Return the function of pieces (parts, K, D + 1) along the columns, in the units of the data."""
         d = self.X.shape[1]
         units = self.units
@@ -153,8 +153,7 @@ class Columns:
         offsets[first] += signs[first] * units.y_center
         parts = dict(zip(signs, map(MaxAffine, slopes, offsets), strict=True))
         zero = MaxAffine.zero(slopes.shape[2])
-        f = PLDC(parts.get(1.0, zero), parts.get(-1.0, zero)).drop_dominated()
-        return f if self.hinges is None else HingedPLDC(f, self.hinges)
+        return PLDC(parts.get(1.0, zero), parts.get(-1.0, zero), self.hinges).drop_dominated()
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,7 @@ class Fits:
         f = self.objective.values(self.x)
         return f.reshape(len(self.objective.weight), -1, f.shape[1])
 
-    def function(self, group: int, ridge: int) -> PLDC | HingedPLDC:
+    def function(self, group: int, ridge: int) -> PLDC:
         """Return one of the functions, in the units of the data."""
         at = group * (len(self.x) // len(self.objective.weight)) + ridge
         theta = self.x.reshape(len(self.x), *self.objective.shape)[[at]]

@@ -20,7 +20,6 @@ from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Fits, Task, fit_member
 from pldc.compact.plan import FEW_ROWS, MANY_ROWS, Plan
 from pldc.compact.start import straight_line
-from pldc.function.hinges import HingedPLDC
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
 from pldc.problem.recipe import Split
@@ -29,7 +28,6 @@ COMPARING = 0.5  # share of a limit on time that may be spent on comparing
 NEW_SEED = 1000  # starts of the final fits are others than those of the choice
 
 logger = logging.getLogger("pldc")
-Compact = PLDC | HingedPLDC
 
 
 class Entry(NamedTuple):
@@ -51,7 +49,7 @@ class Found:
 
     Attributes
     ----------
-    functions : list of PLDC or HingedPLDC
+    functions : list of PLDC
         Their mean is the fit.
     fold_functions : list of lists
         For every fold that was fitted, the functions whose mean is its fit.
@@ -65,8 +63,8 @@ class Found:
         Of the fit, at the rows left out.
     """
 
-    functions: list[Compact]
-    fold_functions: list[list[Compact]] = field(default_factory=list)
+    functions: list[PLDC]
+    fold_functions: list[list[PLDC]] = field(default_factory=list)
     left_out: list[Array] = field(default_factory=list)
     splits: list[Split] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
@@ -176,8 +174,8 @@ class Search:
         # Of many rows the folds are fitted from the first start of each kind alone.
         both = len(jobs) if len(weight) <= FEW_ROWS else len(last)
         parts = [(jobs[:both], groups), (jobs[both:], groups[-1:])]
-        whole: list[Compact] = []
-        folds: list[list[Compact]] = [[] for _ in splits]
+        whole: list[PLDC] = []
+        folds: list[list[PLDC]] = [[] for _ in splits]
         values: list[list[Array]] = []
         for some, weights in parts:
             for rounds in self._members(self.task, some, weights):

@@ -15,7 +15,6 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from pldc.compact.members import Candidate, Task, fit_member
-from pldc.function.hinges import HingedPLDC
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
 from pldc.problem.losses import squared
@@ -35,7 +34,7 @@ SHORT = 60  # steps of a student for whom no time is left
 class Student(NamedTuple):
     """A function learned from a teacher, and the R² of its values to the teacher's at fresh points."""
 
-    function: PLDC | HingedPLDC
+    function: PLDC
     fidelity: float
 
 
@@ -96,13 +95,13 @@ def learn(
     if stop():  # too late for more than one short attempt
         starts, candidate = 1, replace(candidate, rounds=0, steps=SHORT)
 
-    def attempt(start: int) -> list[PLDC | HingedPLDC]:
+    def attempt(start: int) -> list[PLDC]:
         fits = fit_member(lesson, candidate, together.weight[None], [seed, start], None, stop if starts > 1 else never)
         return [fit.function(0, k) for fit in fits for k in range(len(RIDGES))]
 
     found = [f for several in (pool.map if pool else map)(attempt, range(starts)) for f in several]
 
-    def error(f: PLDC | HingedPLDC) -> float:
+    def error(f: PLDC) -> float:
         missed = rows.weight / rows.weight.sum() @ (np.clip(f(rows.X), *limits) - at_rows) ** 2
         return float(ROWS_SHARE * missed + (1 - ROWS_SHARE) * np.mean((np.clip(f(fresh), *limits) - wanted) ** 2))
 

@@ -52,7 +52,7 @@ class Units:
         for part, shift in ((f.plus, self.y_center), (f.minus, 0.0)):
             offsets = self.y_scale * (part.offsets - part.slopes @ (self.center / self.scale)) + shift
             parts.append(MaxAffine(part.slopes * self.y_scale / self.scale, offsets))
-        return PLDC(*parts)
+        return PLDC(parts[0], parts[1])
 
 
 def weighted_mean(X: Array, weight: Array) -> Array:
