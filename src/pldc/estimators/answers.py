@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,9 @@ from pldc.fit import simplify
 from pldc.fit.program import Path, solve_path
 from pldc.function import Explanation
 from pldc.function.max_affine import Array
+from pldc.problem.penalties import Joint
 from pldc.select.bound import Bound, bound_of_fit
+from pldc.select.discrepancy import discrepancy_of
 from pldc.solve.progress import shown
 
 if TYPE_CHECKING:
@@ -132,8 +135,12 @@ class Answers:
             raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
         rows = clone(self)._rows_of(X, y, sample_weight)
         rows = rows.take(np.flatnonzero(rows.weight > 0))
-        number = None if M is None else positive("M", M)
-        return bound_of_fit(self.function_, self._recipe(), rows, number, float(delta), self.random_state)
+        if len(rows.y) < 2:
+            raise ValueError("The discrepancy needs at least two rows.")
+        recipe, number = self._recipe(), None if M is None else positive("M", M)
+        joint = replace(recipe, standardize=True, penalty=Joint())
+        halves = discrepancy_of(joint, rows, 0 if self.random_state is None else self.random_state)
+        return bound_of_fit(self.function_, recipe, rows, halves.upper, number, float(delta))
 
     def explain(self: Any, X: Any, reference: Any = None, neighbourhood: float = 0.1) -> Explanation:
         """Explain each prediction by the affine function that rules at its row.

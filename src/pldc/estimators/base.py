@@ -155,5 +155,3 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 def starts_seed(random_state: Any) -> int:
     """Draw a seed from a generator of random numbers."""
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-

@@ -57,9 +57,7 @@ def fit(given: Rows, settings: Settings, monitor: Monitor | None = None) -> Fitt
         return Fitted(*program_model(rows, given, settings, log, monitor))
 
 
-def few_pieces(
-    rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None
-) -> Fitted:
+def few_pieces(rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None) -> Fitted:
     """Fit a mean of compact functions; where a number of pieces is asked for, learn them from it."""
     if settings.n_pieces == "auto":
         return Fitted(*compact_model(rows, splits, settings, clock, monitor))

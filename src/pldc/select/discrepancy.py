@@ -32,9 +32,12 @@ from pldc.problem.certificate import certify
 from pldc.problem.losses import absolute
 from pldc.problem.penalties import Penalty, make_penalty
 from pldc.problem.program import LARGEST, Problem, Solution
+from pldc.problem.recipe import Recipe, Rows
+from pldc.select.folds import ordered
 from pldc.solve.admm import AdmmSolver
 from pldc.solve.choose import make_solver
 
+ROWS_FOR_THE_THEORY = 300  # of the subsample for the weight of the theory, and for the bound
 METHODS = ("auto", "lp", "exact", "admm")
 TINY, SMALL = 40, 500  # rows up to which "auto" solves the linear program, and uses the accurate engine
 STEPS = 8  # of λ
@@ -220,3 +223,10 @@ def linear_program(X: Array, sign: Array, penalty: str) -> float:
     if result.status != 0:
         raise RuntimeError(f"The linear program was not solved: {result.message}")
     return size * float(-result.fun)
+
+
+def discrepancy_of(recipe: Recipe, rows: Rows, random_state: Any) -> Discrepancy:
+    """Return the discrepancy of the rows, whatever their order, in the units of the program."""
+    rows = ordered(rows)
+    Z = recipe.units(rows).scale_X(rows.X)
+    return discrepancy(Z, penalty=recipe.penalty.name, max_rows=ROWS_FOR_THE_THEORY, random_state=random_state)

@@ -9,11 +9,10 @@ import numpy as np
 from pldc.problem.losses import Loss
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.bound import srm_lam
-from pldc.select.discrepancy import Discrepancy, discrepancy
-from pldc.select.folds import distinct, ordered
+from pldc.select.discrepancy import discrepancy, discrepancy_of
+from pldc.select.folds import distinct
 
-FEW = 30  # rows of the subsample whose discrepancy sets the scale of a grid
-SOME = 300  # rows of the subsample for the weight of the theory, and for the bound
+ROWS_FOR_A_SCALE = 30  # of the subsample whose discrepancy sets the scale of a grid
 
 
 def rate(share: float, d: int) -> float:
@@ -28,7 +27,7 @@ def scale_of_lam(recipe: Recipe, rows: Rows) -> float:
     if n < 2:
         return 1.0
     Z = recipe.units(rows).scale_X(merged.X)
-    found = discrepancy(Z, penalty=recipe.penalty.name, n_splits=1, tol=0.2, max_rows=FEW, random_state=0)
+    found = discrepancy(Z, penalty=recipe.penalty.name, n_splits=1, tol=0.2, max_rows=ROWS_FOR_A_SCALE, random_state=0)
     scales = not recipe.standardize and isinstance(recipe.loss, Loss) and recipe.loss.softness > 0
     spread = float(np.std(rows.y)) or 1.0 if scales else 1.0
     return (found.value or 1.0) * rate(found.n_rows / n, d) * spread
@@ -43,10 +42,3 @@ def theory_lam(recipe: Recipe, rows: Rows, M: float | None, random_state: Any) -
         M = float(np.abs(rows.y - rows.weight @ rows.y / rows.weight.sum()).max()) or units.y_scale
     found = discrepancy_of(recipe, rows, random_state)
     return srm_lam(recipe.residual_loss, M / units.y_scale, found.value or 1.0)
-
-
-def discrepancy_of(recipe: Recipe, rows: Rows, random_state: Any) -> Discrepancy:
-    """Return the discrepancy of the rows, whatever their order, in the units of the program."""
-    rows = ordered(rows)
-    Z = recipe.units(rows).scale_X(rows.X)
-    return discrepancy(Z, penalty=recipe.penalty.name, max_rows=SOME, random_state=random_state)
