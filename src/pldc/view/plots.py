@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from pldc.function import PLDC
 from pldc.function.max_affine import Array
-from pldc.select.path import Path
+from pldc.fit.program import Path
 
 NEAR = 0.1  # of the best error: how much more the smallest number of pieces may have to be chosen
 
