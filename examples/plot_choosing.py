@@ -28,7 +28,7 @@ y = surface(X)
 srm = DCRegressor(n_pieces="rows", lam="srm").fit(X, y)
 found = discrepancy((X - X.mean(axis=0)) / X.std(axis=0), penalty="componentwise", n_splits=2)
 twice = DCRegressor(n_pieces="rows", lam=2 * found.value).fit(X, y)
-cv = DCRegressor(n_pieces="rows", geometry="axes").fit(X, y)
+cv = DCRegressor(n_pieces="rows").fit(X, y)
 for name, model in (("srm", srm), ("2 D̂", twice), ("cv", cv)):
     print(f"{name:4} lam = {model.lam_:8.4f}, seminorm = {model.seminorm_:.3f}")
 

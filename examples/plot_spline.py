@@ -25,7 +25,7 @@ x = np.sort(rng.uniform(0, 1, 120))
 y = np.sin(9 * x) + np.abs(x - 0.6) + 0.2 * rng.standard_normal(len(x))
 lam = 0.02
 
-program = {"n_pieces": "rows", "lam": lam, "linear": "free", "geometry": "axes", "standardize": False}
+program = {"n_pieces": "rows", "lam": lam, "linear": "free", "standardize": False}
 model = DCRegressor(loss="absolute", clip=False, **program)
 model.fit(x[:, None], y)
 print(model.solver_, "certified gap", f"{model.certificate_.gap:.1e}")
@@ -59,7 +59,7 @@ plt.show()
 
 X = rng.uniform(-1, 1, size=(200, 2))
 z = np.sin(3 * X[:, 0]) - 2 * np.abs(X[:, 1] - 0.3 * X[:, 0]) + 0.1 * rng.standard_normal(len(X))
-surface = DCRegressor(n_pieces="rows", lam=0.01, geometry="axes").fit(X, z)
+surface = DCRegressor(n_pieces="rows", lam=0.01).fit(X, z)
 f = surface.function_.prune(X, tol=1e-3)
 top = f.maximize(bounds=[(-1, 1), (-1, 1)])
 print(f.regions(X).to_text(["x1", "x2"], most=6))

@@ -12,9 +12,10 @@ import numpy as np
 
 from experiments.ranks import critical_difference, mean_errors, ranks_of
 from experiments.statistics import Values, interval, unique
+from experiments.tables import DEFAULTS
 
 SHOWN = (
-    "pldc",
+    DEFAULTS,
     "pldc, paper",
     "MLP, as coded",
     "MARS, as coded",
@@ -91,7 +92,7 @@ def classes(ax: Any, values: Values) -> None:
 def rate(ax: Any, values: Values) -> None:
     """Excess risk against rows, on logarithmic axes."""
     for d in unique(s.split()[0] for s, _ in values):
-        for m, style in (("pldc", "-"), ("pldc, squared, joint", "--")):
+        for m, style in ((DEFAULTS, "-"), ("pldc, squared, joint", "--")):
             points = sorted(
                 (int(s.split("n=")[1]), *interval(v.values()))
                 for (s, b), v in values.items()
@@ -115,7 +116,7 @@ def wide(ax: Any, values: Values) -> None:
     for height, k in enumerate(order):
         ax.plot([mean[k], mean[k]], [0, -height - 1], color="grey", lw=0.7)
         ax.text(mean[k] + 0.05, -height - 1, f"{methods[k]} {mean[k]:.2f}", va="center", fontsize=8)
-        ax.plot(mean[k], 0, "o", ms=4, color="C3" if methods[k] == "pldc" else "black")
+        ax.plot(mean[k], 0, "o", ms=4, color="C3" if methods[k] == DEFAULTS else "black")
     gap = critical_difference(len(methods), len(ranks))
     ax.plot([mean[order[0]], mean[order[0]] + gap], [1, 1], lw=3, color="C0")
     ax.text(mean[order[0]], 1.4, f"critical difference {gap:.2f}, {len(ranks)} sets", fontsize=8)

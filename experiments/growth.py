@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.statistics import Values, slope, unique
-from pldc.estimators.base import SEVERAL_SOLVES
+from experiments.tables import DEFAULTS
+
+CHANGED = 600  # rows beyond which the defaults of version 0.1 were another, quicker method
 
 
 def exponents(values: Values) -> list[tuple[int, str, float, float, np.ndarray]]:
@@ -20,8 +22,8 @@ def exponents(values: Values) -> list[tuple[int, str, float, float, np.ndarray]]
                 for (s, b), v in values.items()
                 if b == m and s.split()[0] == d and np.isfinite(list(v.values())).any()
             }
-            if m == "pldc":  # with more rows the defaults are another, quicker method
-                found = {n: v for n, v in found.items() if n <= SEVERAL_SOLVES}
+            if m == DEFAULTS:
+                found = {n: v for n, v in found.items() if n <= CHANGED}
             sizes = np.array(sorted(found))
             if len(sizes) > 1:
                 out.append((number, m, *slope(sizes, [found[n] for n in sizes]), sizes))

@@ -333,13 +333,11 @@ class CodedMLP(BaseEstimator):
 
 
 REGRESSORS: dict[str, Method] = {
-    "pldc": dc(n_pieces="rows"),  # the default when the studies were made; benchmarks/compact.py has today's
-    "pldc, paper": paper_program(
-        dc(n_pieces="rows", loss="absolute", penalty="joint", geometry="axes", standardize=False, clip=False)
-    ),
-    "pldc, absolute, standardised": dc(n_pieces="rows", loss="absolute", penalty="joint", geometry="axes"),
-    "pldc, squared, joint": dc(n_pieces="rows", penalty="joint", geometry="axes"),
-    "pldc, squared, componentwise": dc(n_pieces="rows", penalty="componentwise", geometry="axes"),
+    "pldc": dc(),
+    "pldc, paper": paper_program(dc(n_pieces="rows", loss="absolute", penalty="joint", standardize=False, clip=False)),
+    "pldc, absolute, standardised": dc(n_pieces="rows", loss="absolute", penalty="joint"),
+    "pldc, squared, joint": dc(n_pieces="rows", penalty="joint"),
+    "pldc, squared, componentwise": dc(n_pieces="rows", penalty="componentwise"),
     "MLP, as coded": lambda X, y: CodedMLP().fit(X, y),
     "MARS, as coded": lambda X, y: Mars(max_degree=1, max_terms=101, linear=False).fit(X, y),
     "kNN, as coded": lambda X, y: CodedKNN().fit(X, y),
@@ -367,10 +365,10 @@ REGRESSORS: dict[str, Method] = {
 
 CLASSIFIERS: dict[str, Method] = {
     "pldc": dc_classes(),
-    "pldc, paper": paper_program(dc_classes(geometry="axes", penalty="joint", standardize=False, scoring="accuracy")),
-    "pldc, axes": dc_classes(geometry="axes", penalty="joint"),
-    "pldc, componentwise": dc_classes(geometry="axes", penalty="componentwise"),
-    "pldc, log loss": dc_classes(geometry="axes", penalty="joint", loss="log"),
+    "pldc, paper": paper_program(dc_classes(penalty="joint", standardize=False, scoring="accuracy")),
+    "pldc, axes": dc_classes(penalty="joint"),
+    "pldc, componentwise": dc_classes(penalty="componentwise"),
+    "pldc, log loss": dc_classes(penalty="joint", loss="log"),
     "MLP, as coded": lambda X, y: CodedMLP(classes=True).fit(X, y),
     "SVM, as coded": lambda X, y: OneVsRestClassifier(SVC(kernel="linear", max_iter=2_000_000)).fit(X, y),
     "kNN, as coded": lambda X, y: CodedKNN(classes=True).fit(X, y),

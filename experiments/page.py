@@ -20,7 +20,7 @@ from experiments.methods import CLASSIFIERS, REGRESSORS
 from experiments.paper import ZEROS
 from experiments.ranks import lost_table, rank_table
 from experiments.statistics import Values, shown, unique, values_of
-from experiments.tables import CLAIMS, PAPER, claims_table
+from experiments.tables import CLAIMS, DEFAULTS, PAPER, claims_table
 from experiments.verdicts import claims
 from pldc.select.bound import discrepancy_rate
 
@@ -40,7 +40,7 @@ MORE = {  # further metrics
     "manifold": ("discrepancy",),
     "sparse": ("zeros", "zeros, strict", "weights", "weights, strict", "place"),
 }
-ORDER = {method: k for k, method in enumerate(unique([*REGRESSORS, *CLASSIFIERS]))}
+ORDER = {method: k for k, method in enumerate(unique(["pldc", DEFAULTS, *REGRESSORS, *CLASSIFIERS]))}
 ABOVE_2000 = ("abalone", "power_plant", "kin8nm")  # of the wide study, sets of more rows
 
 

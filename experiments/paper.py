@@ -204,7 +204,6 @@ def fit_surface(X: np.ndarray, method: str) -> Any:
         n_pieces="rows",
         loss="absolute",
         penalty="joint",
-        geometry="axes",
         standardize=False,
         clip=False,
         lam=lam,

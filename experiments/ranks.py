@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 from experiments.statistics import Values, common_seeds, unique
+from experiments.tables import DEFAULTS
 
 
 def mean_errors(values: Values) -> tuple[list[str], np.ndarray, str]:
@@ -38,7 +39,7 @@ def critical_difference(methods: int, sets: int) -> float:
     return float(q * np.sqrt(methods * (methods + 1) / (6 * sets)))
 
 
-def rank_table(values: Values, draws: int = 2000, ours: str = "pldc") -> list[list[str]]:
+def rank_table(values: Values, draws: int = 2000, ours: str = DEFAULTS) -> list[list[str]]:
     """Return mean ranks with intervals by resampling the sets, geometric means, and tests of all methods at once."""
     methods, errors, runs = mean_errors(values)
     if not methods:
@@ -66,7 +67,7 @@ def rank_table(values: Values, draws: int = 2000, ours: str = "pldc") -> list[li
     return [*lines, [f"{len(errors)} sets, {runs}", tests, "; ".join(told), "", ""]]
 
 
-def lost_table(values: Values, ours: str = "pldc") -> list[list[str]]:
+def lost_table(values: Values, ours: str = DEFAULTS) -> list[list[str]]:
     """Return our rank where it is not the first, the worst rank first, with our error beside the least."""
     methods, errors, _ = mean_errors(values)
     lines = [["data set", f"rank of {ours}", f"error of {ours}", "least error", "whose"]]

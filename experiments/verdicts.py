@@ -29,7 +29,7 @@ from experiments.statistics import (
     shown,
     verdict,
 )
-from experiments.tables import CLAIMS, PAPER, RIVALS_CODED, RIVALS_FAIR, no_better
+from experiments.tables import CLAIMS, DEFAULTS, PAPER, RIVALS_CODED, RIVALS_FAIR, no_better
 from pldc.select.bound import discrepancy_rate
 
 HEAD = ["what the paper says", "what was measured", "verdict"]
@@ -102,7 +102,7 @@ def of_the_surface(nmse: Values, seminorm: Values) -> list[list[str]]:
 def of_the_synthetic_function(values: Values) -> list[list[str]]:
     """The paper's figure of errors against the number of features."""
     lines = []
-    for ours, name in ((PAPER, "the paper's program"), ("pldc", "all defaults")):
+    for ours, name in ((PAPER, "the paper's program"), (DEFAULTS, DEFAULTS)):
         for kind, rivals in KINDS:
             states = against(values, ours, rivals["regression"], DIMENSIONS)
             what = f"synthetic: lower error than MLP, MARS and kNN for every d ({name}, rivals {kind})"

@@ -5,11 +5,26 @@ from experiments.methods import CLASSIFIERS, REGRESSORS
 rng = np.random.default_rng(0)
 X, NEW = rng.standard_normal((40, 2)), rng.standard_normal((200, 2))
 y = 3.0 + X[:, 0]
+
 SLOW = ("pldc", "EBM", "HistGradientBoosting", "random forest", "XGBoost", "xRFM")
 
 
 def quick(methods):
     return [m for m in methods if not m.startswith(SLOW)]
+
+
+@pytest.mark.parametrize("name", [m for m in REGRESSORS if m.startswith("pldc")])
+def test_ours_learn_a_line(name):
+    model = REGRESSORS[name](X, y)
+    assert np.mean((model.predict(NEW) - 3.0 - NEW[:, 0]) ** 2) < 0.1
+    assert hasattr(model, "certificate_") == (name != "pldc")  # all but the default are the program
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", [m for m in CLASSIFIERS if m.startswith("pldc")])
+def test_ours_learn_a_half_plane(name):
+    wrong = CLASSIFIERS[name](X, (X[:, 0] > 0).astype(int)).predict(NEW) != (NEW[:, 0] > 0)
+    assert np.mean(wrong) < 0.25
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -121,8 +121,8 @@ def test_the_best_of_all_is_that_on_shared_runs():
     lucky = {0: 1.0, 1: 1.0}  # two easy runs
     often = {k: 1.0 if k < 2 else 9.0 for k in range(20)}
     half = {k: 8.0 for k in range(10)}
-    assert best_of_all({"pldc": often, "a": half, "b": lucky}) == "pldc 7.4 ± 2.4, 10 runs"
-    assert best_of_all({"pldc": {0: 2.0}, "b": {0: 1.0}}) == "b 1.0, pldc 2.0, 1 run"
+    assert best_of_all({"pldc 0.1": often, "a": half, "b": lucky}) == "pldc 0.1 7.4 ± 2.4, 10 runs"
+    assert best_of_all({"pldc 0.1": {0: 2.0}, "b": {0: 1.0}}) == "b 1.0, pldc 0.1 2.0, 1 run"
 
 
 def test_a_yes_that_a_constant_shares_is_marked():
@@ -153,14 +153,14 @@ def test_ranks_and_the_critical_difference():
 def test_intervals_of_ranks_are_of_95_per_cent_and_far_ranks_are_told_apart():
     rng = np.random.default_rng(0)
     sets = [f"s{k}" for k in range(40)]
-    values = {(s, "pldc"): {0: 1.0 + 0.5 * rng.random()} for s in sets}
+    values = {(s, "pldc 0.1"): {0: 1.0 + 0.5 * rng.random()} for s in sets}
     values |= {(s, "near"): {0: 1.0 + 0.5 * rng.random()} for s in sets} | {(s, "far"): {0: 9.0} for s in sets}
     lines = {line[0]: line for line in rank_table(values)}
     ranks = ranks_of(mean_errors(values)[1])[:, 0]
-    low, high = map(float, lines["pldc"][2].split(" to "))
+    low, high = map(float, lines["pldc 0.1"][2].split(" to "))
     half = 1.96 * ranks.std() / np.sqrt(len(sets))
     assert (low, high) == pytest.approx((ranks.mean() - half, ranks.mean() + half), abs=0.03)
-    assert lines["40 sets, 1 run"][2] == "told apart from pldc: far"
+    assert lines["40 sets, 1 run"][2] == "told apart from pldc 0.1: far"
 
 
 def test_who_did_not_run_everywhere_is_named_under_the_ranks():
@@ -182,7 +182,7 @@ def test_every_set_is_ranked_by_the_runs_that_all_methods_have_of_it():
 
 
 def test_lost_ranks_come_worst_first():
-    values = {("p", "pldc"): {0: 1.0}, ("p", "b"): {0: 2.0}, ("q", "pldc"): {0: 3.0}, ("q", "b"): {0: 1.5}}
+    values = {("p", "pldc 0.1"): {0: 1.0}, ("p", "b"): {0: 2.0}, ("q", "pldc 0.1"): {0: 3.0}, ("q", "b"): {0: 1.5}}
     assert lost_table(values)[1:] == [["q", "2", "3.00", "1.50", "b"]]  # and none where we are first
     assert len(lost_table({("p", "b"): {0: 2.0}})) == 1
 
@@ -210,7 +210,7 @@ def rows_of(errors, name="moore"):
 
 
 def test_claims_compare_the_paper_with_both_kinds_of_rivals():
-    errors = {"pldc, paper": 3.0, "pldc": 2.0, "kNN": 1.0} | dict.fromkeys(("MLP", "MARS"), 5.0)
+    errors = {"pldc, paper": 3.0, "pldc 0.1": 2.0, "kNN": 1.0} | dict.fromkeys(("MLP", "MARS"), 5.0)
     errors |= dict.fromkeys(("MLP, as coded", "MARS, as coded"), 10.0) | {"kNN, as coded": 9.0}
     line = claims_table("regression", values_of(rows_of(errors), "nmse"))[1]
     assert line[:2] == ["moore", "✓"] and line[3] == "yes † / kNN, as coded 100 %: confirmed"
@@ -289,17 +289,18 @@ def test_our_lines_come_first_and_wide_errors_go_set_by_set():
         ("p", "pldc, paper"): {0: 2.0, 1: 4.0},
         ("p", "pldc"): {0: 1.0},
         ("q", "pldc"): {0: 5.0},
+        ("q", "pldc 0.1"): {0: 6.0},
     }
-    assert [line[0] for line in means_table(values)] == ["method", "pldc", "pldc, paper", "ridge"]
+    assert [line[0] for line in means_table(values)] == ["method", "pldc", "pldc 0.1", "pldc, paper", "ridge"]
     assert wide_table(values) == [
-        ["data set", "pldc", "pldc, paper", "ridge"],
-        ["p", "1.00", "3.00", "3.00"],
-        ["q", "5.00", "", ""],
+        ["data set", "pldc", "pldc 0.1", "pldc, paper", "ridge"],
+        ["p", "1.00", "", "3.00", "3.00"],
+        ["q", "5.00", "6.00", "", ""],
     ]
 
 
-def test_our_rate_ends_where_the_defaults_change():
-    values = {(f"d=1 n={n}", m): {0: 1.0 / n} for n in (100, 400, 800) for m in ("pldc", "other")}
+def test_the_rate_of_version_0_1_ends_where_its_defaults_changed():
+    values = {(f"d=1 n={n}", m): {0: 1.0 / n} for n in (100, 400, 800) for m in ("pldc 0.1", "pldc")}
     assert [line[-1] for line in rate_table(values)[1:]] == ["100 to 400", "100 to 800"]
 
 

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 from tests.problems import synthetic
 
-from pldc import PLDC, DCRegressor, HingedPLDC, Hinges, MaxAffine
+from pldc import PLDC, DCRegressor, Hinges, MaxAffine
 from pldc.select.simplify import Simplification
 from pldc.view import plot_regions, plot_simplification, plot_surface
 
@@ -120,8 +120,8 @@ def test_what_cannot_be_drawn_is_refused():
 
 
 def test_functions_of_hinged_features_are_drawn():
-    inner = PLDC(MaxAffine([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]], [0.0, 0.0]), MaxAffine([[0.0, 1.0, 0.0]], [0.0]))
-    function = HingedPLDC(inner, Hinges([[-0.5, 0.5], []]))  # of three columns: x0, x1 and one ramp of x0
+    plus, minus = MaxAffine([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]], [0.0, 0.0]), MaxAffine([[0.0, 1.0, 0.0]], [0.0])
+    function = PLDC(plus, minus, Hinges([[-0.5, 0.5], []]))  # of three columns: x0, x1 and one ramp of x0
     X = np.random.default_rng(0).uniform(-1, 1, (20, 2))
     ax = plot_regions(function, X, grid=40)
     assert int(ax.get_title().split()[0]) > 2  # bends of the ramp besides the two pieces
