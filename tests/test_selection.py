@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 
-from pldc import PLDC, DCRegressor
+from pldc import DCRegressor
 from pldc.select.search import Search
 from tests.problems import slanted
 
