@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.report import list_table
-from pldc import DCRegressor
+from pldc import Absolute, DCRegressor, Huber, Quantile, Squared
 
 RESULTS = Path(__file__).parent / "results" / "hard_cases.json"
 LAMS = (1e-6, 1e-4, 1e-2, 1.0)
@@ -70,7 +70,7 @@ KINDS = (
 
 def main() -> None:
     """Run the grid and write the results."""
-    losses, penalties = ("squared", "absolute", "huber", "quantile"), ("componentwise", "joint")
+    losses, penalties = (Squared(), Absolute(), Huber(), Quantile(0.8)), ("componentwise", "joint")
     table = []
     for kind in KINDS:
         X, y, settings = data(kind)
@@ -86,7 +86,6 @@ def main() -> None:
                 shape=shape,
                 linear=linear,
                 lam=lam,
-                quantile=0.8,
                 tol=TOL,
                 **settings,
             )
@@ -97,7 +96,7 @@ def main() -> None:
             missed = not gap <= 1.01 * TOL
             silent += missed and not any(issubclass(w.category, ConvergenceWarning) for w in told)
             if missed and gap >= max(gaps, default=0.0):
-                worst = f"{loss}, {penalty}, {shape}, {linear}, lam={lam:g}"
+                worst = f"{loss.name}, {penalty}, {shape}, {linear}, lam={lam:g}"
             gaps.append(gap)
         row = {
             "data": kind,

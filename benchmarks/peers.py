@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from pldc.problem import Problem, Solution, certify
+from pldc.problem import Absolute, Problem, Solution, certify
 from pldc.solve.workers import Workers
 from pldc.solve.working_set import violated
 
@@ -41,7 +41,7 @@ def program(problem: Problem, member: np.ndarray) -> Program:
     slopes = 2 * n  # φ₁, φ₂, then g₁⁺, g₁⁻, g₂⁺, g₂⁻, L, residuals
     bounds = slopes + 4 * nd
     size = bounds + d
-    absolute = problem.loss.softness == 0
+    absolute = problem.loss == Absolute()
     total = size + 2 * n * absolute
     P = sp.csc_matrix((total, total))
     c = np.zeros(total)

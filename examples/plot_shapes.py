@@ -18,7 +18,7 @@ followed: the mean of y, its median or another quantile.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pldc import DCRegressor
+from pldc import DCRegressor, Quantile
 
 rng = np.random.default_rng(1)
 x = np.sort(rng.uniform(-1, 1, 120))
@@ -78,7 +78,7 @@ fan = np.sin(3 * x) + (0.1 + 0.3 * (x + 1)) * rng.standard_normal(len(x))
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.plot(x, fan, ".", color="0.7", label="data")
 for level in (0.1, 0.5, 0.9):
-    model = DCRegressor(n_pieces="rows", loss="quantile", quantile=level, lam=0.05).fit(X, fan)
+    model = DCRegressor(n_pieces="rows", loss=Quantile(level), lam=0.05).fit(X, fan)
     below = np.mean(fan < model.predict(X))
     print(f"quantile {level}: {below:.2f} of the data below, certified gap {model.certificate_.gap:.1e}")
     ax.plot(grid, model.predict(grid), label=f"quantile {level}")

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from pldc.problem import Problem, Solution, make_loss, make_penalty
+from pldc.problem import Huber, Problem, Quantile, Solution, make_loss, make_penalty
 
 LOSSES = ("squared", "absolute", "huber", "quantile")
 PENALTIES = ("joint", "componentwise")
@@ -30,7 +30,7 @@ def slanted(n=40, d=2, seed=0):
 
 def build(X, y, *, loss="squared", penalty="componentwise", lam=0.05, **settings):
     """A Problem from names."""
-    chosen = make_loss(loss, quantile_level=LEVEL, huber_delta=DELTA)
+    chosen = {"huber": Huber(DELTA), "quantile": Quantile(LEVEL)}.get(loss) or make_loss(loss)
     return Problem.from_data(X, y, loss=chosen, penalty=make_penalty(penalty), lam=lam, **settings)
 
 

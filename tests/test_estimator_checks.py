@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pldc import DCRegressor
+from pldc import DCRegressor, Quantile
 
 SETTINGS = [
     DCRegressor(),
@@ -12,7 +12,8 @@ SETTINGS = [
     DCRegressor(cv=2, n_jobs=1, tol=1e-3),  # cross-validation, in less time than with the defaults
     DCRegressor(loss="absolute", penalty="joint", lam=0.01, tol=1e-3),
     DCRegressor(loss="huber", shape="convex", linear="free", lam=0.01, tol=1e-3),
-    DCRegressor(loss="quantile", quantile=0.7, shape="concave", lam=0.01, clip=False, standardize=False, tol=1e-3),
+    DCRegressor(loss=Quantile(0.7), shape="concave", lam=0.01, clip=False, standardize=False, tol=1e-3),
+    DCRegressor(loss=Quantile(0.95), lam=0.01, tol=1e-3),
 ]
 
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 
-from pldc import DCRegressor
+from pldc import DCRegressor, Quantile
 from pldc.compact import student
 from pldc.compact.members import Candidate
 from pldc.compact.plan import Plan
@@ -146,7 +146,7 @@ def test_a_quantile_has_its_share_of_targets_below():
     X = rng.uniform(-1, 1, size=(150, 1))
     y = X[:, 0] ** 2 + (0.2 + 0.1 * X[:, 0]) * rng.normal(size=150)
     for level in (0.9, 0.2):
-        below = np.mean(y <= DCRegressor(loss="quantile", quantile=level).fit(X, y).predict(X))
+        below = np.mean(y <= DCRegressor(loss=Quantile(level)).fit(X, y).predict(X))
         assert abs(below - level) < 0.06
 
 

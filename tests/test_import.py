@@ -29,15 +29,22 @@ def test_public_names():
     import pldc
 
     names = [
+        "Absolute",
         "Certificate",
         "ClassExplanation",
         "Comparison",
         "DCClassifier",
         "DCRegressor",
         "Explanation",
+        "Hinge",
         "Hinges",
+        "Huber",
+        "LogLoss",
+        "Loss",
         "MaxAffine",
         "PLDC",
+        "Quantile",
+        "Squared",
         "can_interpolate",
         "certify",
         "from_dict",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 
-from pldc import DCRegressor
+from pldc import DCRegressor, Huber, Quantile
 from pldc.select.search import Search
 from tests.problems import slanted
 
@@ -290,7 +290,7 @@ def test_groups_stay_together(monkeypatch):
 
 def test_huber_loss_is_scored_in_the_units_of_the_program():
     X, y = slanted(30)
-    settings = {"loss": "huber", "huber_delta": 0.3, "n_jobs": 1, "tol": 1e-3}
+    settings = {"loss": Huber(0.3), "n_jobs": 1, "tol": 1e-3}
     lams = [DCRegressor(**settings).fit(X, c * y).lam_ for c in (1e-3, 1.0, 1e3)]
     assert np.allclose(lams, lams[1], rtol=1e-6)
 
@@ -336,7 +336,7 @@ def test_the_weight_of_the_theory_and_the_bound_do_not_depend_on_the_order_of_ro
     assert other.generalization_bound().total == pytest.approx(one.generalization_bound().total, rel=1e-6)
 
 
-@pytest.mark.parametrize("settings", [{"loss": "absolute"}, {"loss": "quantile", "quantile": 0.4}])
+@pytest.mark.parametrize("settings", [{"loss": "absolute"}, {"loss": Quantile(0.4)}])
 def test_gross_outliers_do_not_hide_the_rest_from_a_robust_loss(settings):
     rng = np.random.default_rng(0)
     X, new = rng.uniform(-1, 1, (80, 2)), rng.uniform(-1, 1, (200, 2))

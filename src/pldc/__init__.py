@@ -11,7 +11,7 @@ from pldc.function import (
     from_dict,
 )
 from pldc.function.interpolate import can_interpolate
-from pldc.problem import Certificate
+from pldc.problem import Absolute, Certificate, Hinge, Huber, LogLoss, Loss, Quantile, Squared
 from pldc.solve.compare import Comparison, certify
 from pldc.solve.interpolation import interpolate
 
@@ -21,14 +21,21 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "PLDC",
+    "Absolute",
     "Certificate",
     "ClassExplanation",
     "Comparison",
     "DCClassifier",
     "DCRegressor",
     "Explanation",
+    "Hinge",
     "Hinges",
+    "Huber",
+    "LogLoss",
+    "Loss",
     "MaxAffine",
+    "Quantile",
+    "Squared",
     "can_interpolate",
     "certify",
     "from_dict",

@@ -11,7 +11,7 @@ from pldc.compact.members import Candidate, Columns, Task, fit_member, stages
 from pldc.compact.objective import Objective
 from pldc.compact.start import quantile_knots, spread_out, straight_line, tangent_planes
 from pldc.function import Hinges
-from pldc.problem.losses import absolute, huber, squared
+from pldc.problem.losses import Absolute, Huber, Squared
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
 
@@ -30,7 +30,7 @@ def task_of(n=80, d=3, shape="dc", monotone=None, seed=0, loss=None):
     y = 300.0 + 20.0 * (np.abs(Z[:, 0]) + Z[:, -1] + 0.1 * rng.normal(size=n))
     rows = Rows(1000.0 + 50.0 * Z, y, rng.uniform(0.5, 2.0, n))
     signs = np.zeros(d, dtype=int) if monotone is None else np.array(monotone)
-    return Task(rows, Units.of(*rows), loss or squared(), shape, signs)
+    return Task(rows, Units.of(*rows), loss or Squared(), shape, signs)
 
 
 def folds_of(task, count=2):
@@ -98,11 +98,11 @@ def test_a_larger_ridge_means_smaller_slopes():
 
 
 def test_kinks_of_losses_are_rounded_off_and_smooth_ones_are_left():
-    task = task_of(loss=absolute())
+    task = task_of(loss=Absolute())
     assert task.smooth_loss.softness > 0 and (task.smooth_loss.down, task.smooth_loss.up) == (1.0, 1.0)
     r = np.linspace(-3, 3, 601)
-    assert np.abs(task.smooth_loss.value(r) - np.abs(r)).max() <= members.SMOOTH / 2 + 1e-12
-    assert task_of(loss=huber(1.0)).smooth_loss == huber(1.0)
+    assert np.abs(task.smooth_loss.at(r, 0.0) - np.abs(r)).max() <= members.SMOOTH / 2 + 1e-12
+    assert task_of(loss=Huber(1.0)).smooth_loss == Huber(1.0)
 
 
 def test_ends_at_once_when_told_to():
@@ -260,7 +260,7 @@ def test_a_feature_with_most_rows_at_one_value_has_fewer_knots():
 def test_hinges_without_any_knot_are_plain_features():
     rng = np.random.default_rng(0)
     rows = Rows(rng.integers(2, size=(40, 2)).astype(float), rng.normal(size=40), np.ones(40))
-    task = Task(rows, Units.of(*rows), squared(), "dc", np.zeros(2, dtype=int))
+    task = Task(rows, Units.of(*rows), Squared(), "dc", np.zeros(2, dtype=int))
     f = fit_member(task, HINGED, rows.weight[None], [0], None, never)[0].function(0, 0)
     assert f.is_plain and f.n_features == 2
 

@@ -10,11 +10,10 @@ from pldc.compact import objective as module
 from pldc.compact.coordinates import learned_turns
 from pldc.compact.descent import minimise
 from pldc.compact.objective import PARTS, Form, Objective, Table
-from pldc.problem.losses import Loss, huber, quantile, squared
+from pldc.problem.losses import Absolute, Huber, Quantile, Squared
 
-ROUNDED = Loss("absolute", 0.02, 1.0, 1.0)
-TILTED = Loss("quantile", 0.02, quantile(0.8).down, quantile(0.8).up)
-LOSSES = {"squared": squared(), "huber": huber(0.3), "absolute": ROUNDED, "quantile": TILTED}
+WHOLE = {"squared": Squared(), "huber": Huber(0.3), "absolute": Absolute(), "quantile": Quantile(0.8)}
+LOSSES = {name: loss.smoothed(0.02) for name, loss in WHOLE.items()}
 
 
 def table_of(F, block=1000, dtype=np.float64, keep=True):
@@ -54,7 +53,7 @@ def literal(objective, x, F):
             if objective.form.turn is not None:
                 slopes = np.array([objective.form.turn[b] @ a for a in slopes])
             f += sign * np.array([max(a @ row + c for a, c in zip(slopes, part[:, -1], strict=True)) for row in F])
-        risk = objective.weight[objective.group[b]] @ objective.loss.value(f - objective.y)
+        risk = objective.weight[objective.group[b]] @ objective.loss.at(f, objective.y)
         values.append(risk + objective.ridge[b] / objective.pieces * size)
         fits.append(f)
     return np.array(values), np.array(fits)

@@ -10,7 +10,7 @@ import pytest
 from pldc.compact.members import Candidate, Task, fit_member
 from pldc.compact.plan import MOST_COLUMNS, Plan, plan_for
 from pldc.compact.search import NEW_SEED, Clock, Entry, Search, within
-from pldc.problem.losses import squared
+from pldc.problem.losses import Squared
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
 
@@ -30,7 +30,7 @@ def thirds(n):
 
 
 def search_of(rows, *, clip=False, clock=None, pool=None, units=None, seed=0, shape="dc", **settings):
-    task = Task(rows, units or Units.of(*rows), squared(), shape, np.zeros(2, dtype=int))
+    task = Task(rows, units or Units.of(*rows), Squared(), shape, np.zeros(2, dtype=int))
 
     def score(values, at):
         return -float(np.average((values - rows.y[at]) ** 2, weights=rows.weight[at]))

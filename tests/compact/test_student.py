@@ -10,7 +10,7 @@ from pldc.compact import student
 from pldc.compact.members import Task
 from pldc.compact.student import between, learn, r_squared
 from pldc.function import PLDC
-from pldc.problem.losses import absolute, squared
+from pldc.problem.losses import Absolute, Squared
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
 
@@ -26,7 +26,7 @@ def lesson(teacher, n=150, d=2, noise=0.0, seed=0, shape="dc", monotone=None, lo
     X = 5.0 + 2.0 * rng.normal(size=(n, d))
     rows = Rows(X, teacher(X) + noise * rng.normal(size=n), np.ones(n))
     signs = np.zeros(d, dtype=int) if monotone is None else np.array(monotone)
-    return Task(rows, Units.of(*rows), loss or squared(), shape, signs)
+    return Task(rows, Units.of(*rows), loss or Squared(), shape, signs)
 
 
 def three_pieces(seed, d=2):
@@ -95,7 +95,7 @@ def test_limits_cut_what_is_compared():
 
 def test_targets_of_other_losses_have_no_part():
     teacher = three_pieces(0)
-    task = lesson(teacher, noise=0.5, loss=absolute())
+    task = lesson(teacher, noise=0.5, loss=Absolute())
     other = Task(task.rows._replace(y=-task.rows.y), task.units, task.loss, "dc", task.monotone)
     a, b = (learn(t, teacher, 3, starts=1).function(task.rows.X) for t in (task, other))
     np.testing.assert_array_equal(a, b)

@@ -9,8 +9,8 @@ from tests.oracle import optimum
 from tests.problems import DELTA, LEVEL, build, garbage, random_settings, synthetic
 
 from pldc.problem import certify
-from pldc.problem.certificate import along_tree, bracket, directly, dual_value, lower_bound, split
-from pldc.problem.class_losses import Hinge
+from pldc.problem.certificate import along_tree, bracket, directly, lower_bound
+from pldc.problem.losses import Hinge
 from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import best_of, repair
 from pldc.solve import ExactSolver
@@ -150,7 +150,7 @@ def test_split_is_the_conjugate_of_the_sum(loss):
     X = np.repeat([[0.0], [1.0], [2.0]], [4, 1, 3], axis=0)
     problem = build(X, rng.standard_normal(8), loss=loss, weight=rng.uniform(0.5, 2, 8))
     omega = np.array([0.05, -0.02, 0.01])
-    share = split(problem, omega)
+    share = problem.loss.split(problem, omega)
     np.testing.assert_allclose(problem.at_nodes(share), omega, atol=1e-15)
     value = problem.loss.softness * share**2 / (2 * problem.weight) + share * problem.y
     assert (share <= problem.weight * problem.loss.up + 1e-15).all()
@@ -158,7 +158,7 @@ def test_split_is_the_conjugate_of_the_sum(loss):
     f = np.linspace(-10, 10, 200_001)
     for i in range(3):
         own = problem.node == i
-        risk = sum(w * problem.loss.value(f - y) for w, y in zip(problem.weight[own], problem.y[own], strict=True))
+        risk = sum(w * problem.loss.at(f, y) for w, y in zip(problem.weight[own], problem.y[own], strict=True))
         assert value[own].sum() == pytest.approx((omega[i] * f - risk).max(), abs=1e-4)
 
 
@@ -171,7 +171,8 @@ def test_dual_value_stays_below_the_optimum_on_the_ray():
     omega -= omega.mean()
     for factor in (1e-3, 1.0, 1e3):
         h = np.array([directly(problem, s * factor * omega) for s in problem.signs])
-        assert dual_value(problem, factor * omega, problem.penalty.dual(np.abs(h))) <= best + 1e-9
+        (ray,) = problem.loss.duals(problem, factor * omega, None)
+        assert 0 < ray.value(problem.lam / problem.penalty.dual(np.abs(h))) <= best + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(8))

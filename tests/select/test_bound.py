@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pldc.problem import make_loss
+from pldc.problem import Huber, Quantile, make_loss
 from pldc.select.bound import bound, discrepancy_rate, srm_lam, steepness
 
 
@@ -18,8 +18,8 @@ def test_squared_loss_is_the_theorem():
 def test_structural_risk_weight():
     assert srm_lam(make_loss("squared"), 2.0, 0.1) == pytest.approx(24 * 2.0 * 0.1)
     assert srm_lam(make_loss("absolute"), 2.0, 0.1) == pytest.approx(4 * 0.1)
-    assert steepness(make_loss("huber", huber_delta=0.5), 2.0) == pytest.approx(1.0)
-    assert steepness(make_loss("quantile", quantile_level=0.9), 2.0) == pytest.approx(1.8)
+    assert steepness(Huber(0.5), 2.0) == pytest.approx(1.0)
+    assert steepness(Quantile(0.9), 2.0) == pytest.approx(1.8)
 
 
 def test_rate_falls_with_n_and_rises_with_d():

@@ -5,8 +5,7 @@ import pytest
 from tests.oracle import class_optimum, optimum
 from tests.problems import garbage
 
-from pldc.problem import Problem, certify, make_penalty
-from pldc.problem.class_losses import make_class_loss
+from pldc.problem import Problem, certify, make_loss, make_penalty
 from pldc.solve import AdmmSolver, ExactSolver
 from pldc.solve.choose import make_solver
 from pldc.solve.interior_point import InteriorPoint
@@ -23,7 +22,7 @@ def labelled(n=20, d=2, m=3, seed=0):
 
 
 def build(X, y, m, loss="hinge", penalty="componentwise", lam=0.03, **settings):
-    chosen = {"loss": make_class_loss(loss), "penalty": make_penalty(penalty)}
+    chosen = {"loss": make_loss(loss), "penalty": make_penalty(penalty)}
     return Problem.from_data(X, y, lam=lam, outputs=m, **chosen, **settings)
 
 

@@ -1,5 +1,7 @@
 """Any function beside the best possible one."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from tests import oracle
@@ -9,7 +11,7 @@ from tests.problems import PENALTIES, synthetic
 from pldc import DCRegressor
 from pldc.compact.members import Candidate, Task, fit_member
 from pldc.function import PLDC, Hinges, MaxAffine
-from pldc.problem import make_loss
+from pldc.problem import Huber, Quantile, make_loss
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
 from pldc.solve.compare import certify
@@ -93,12 +95,11 @@ def test_the_bound_in_the_units_of_the_data():
     assert found.seminorm == 0 and found.upper == pytest.approx(np.mean(y**2))
 
 
-@pytest.mark.parametrize("name, setting", [("quantile", {"quantile": 0.8}), ("huber", {"huber_delta": 0.5})])
-def test_other_losses(name, setting):
+@pytest.mark.parametrize("loss", [Quantile(0.8), Huber(0.5)])
+def test_other_losses(loss):
     X, y = table(n=12, seed=3)
-    given = {"level": 0.8} if name == "quantile" else {"delta": 0.5}
-    best = oracle.optimum(*standard(X, y), loss=name, penalty="componentwise", lam=0.1, **given)
-    found = certify(PLDC.affine([0.0, 0.0], y.mean()), X, y, 0.1, loss=name, **setting)
+    best = oracle.optimum(*standard(X, y), loss=loss.name, penalty="componentwise", lam=0.1, **asdict(loss))
+    found = certify(PLDC.affine([0.0, 0.0], y.mean()), X, y, 0.1, loss=loss)
     assert best * (1 - 1.1 * TOL) <= found.lower <= best * (1 + 1e-7) and best <= found.upper
 
 
@@ -159,8 +160,7 @@ def test_a_perfect_function_has_no_gap():
         ({"sample_weight": np.full(5, np.inf)}, "sample_weight"),
         ({"loss": "cubic"}, "loss must be one of"),
         ({"penalty": "none"}, "penalty must be one of"),
-        ({"loss": "quantile", "quantile": 1.5}, "quantile"),
-        ({"loss": "huber", "huber_delta": 0.0}, "huber_delta"),
+        ({"loss": "hinge"}, "loss must be one of"),
         ({"function": PLDC.affine([1.0])}, "Expected points of shape"),
     ],
 )

@@ -87,8 +87,7 @@ class Task:
     @property
     def smooth_loss(self) -> Loss:
         """The loss with its kinks rounded off."""
-        loss = self.loss
-        return loss if loss.softness > 0 else Loss(loss.name, SMOOTH, loss.down, loss.up)
+        return self.loss.smoothed(SMOOTH)
 
     def take(self, at: IntArray) -> Task:
         """Return the task on some of the rows."""

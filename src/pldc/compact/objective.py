@@ -1,6 +1,6 @@
 """What a compact fit minimises, for many fits at once over the same rows.
 
-    Σ_i w_i ℓ(f(x_i) − y_i) + (ρ/K) Σ_k ‖a_k‖² + ‖b_k‖²,      f = max_k ⟨a_k, φ(x)⟩ + α_k − max_k ⟨b_k, φ(x)⟩ + β_k
+    Σ_i w_i ℓ(f(x_i), y_i) + (ρ/K) Σ_k ‖a_k‖² + ‖b_k‖²,      f = max_k ⟨a_k, φ(x)⟩ + α_k − max_k ⟨b_k, φ(x)⟩ + β_k
 
 Rows and fits are cut into tiles: a tile is two products and a maximum, on a thread of its own. Layout: S[fit, part,
 piece, row], so that the maximum over pieces runs along contiguous rows.
@@ -185,9 +185,9 @@ class Objective:
         S, f, top, phi = self._f(pieces, fits, k)
         rows = self.table.rows[k]
         w = self.weight[self.group[fits], rows]
-        residual = f - self.y[rows]
-        loss = np.einsum("bn,bn->b", w, self.loss.value(residual))
-        slope = (w * self.loss.derivative(residual)).astype(S.dtype)
+        value, gradient = self.loss.both(f, self.y[rows])
+        loss = np.einsum("bn,bn->b", w, value)
+        slope = (w * gradient).astype(S.dtype)
         active = top[:, :, None] == S  # pieces that tie, as almost none do, are all counted
         pull = np.array(self.form.signs, dtype=S.dtype)[:, None] * slope[:, None]
         np.multiply(active, pull[:, :, None], out=S)

@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 from pldc.compact.members import Candidate, Task, fit_member
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.problem.losses import squared
+from pldc.problem.losses import Squared
 from pldc.problem.recipe import Rows
 
 MOST_ROWS = 20_000  # that a student looks at
@@ -81,12 +81,12 @@ def learn(
     points, fresh = between(Z, rows.X, POINTS, rng), between(Z, rows.X, FRESH, rng)
     known, wanted = teacher(points), teacher(fresh)
     at_rows = teacher(rows.X)
-    if task.loss.name == "squared":  # targets of other losses are not what the function shall be
+    if task.loss.of_means:  # targets of other losses are not what the function shall be
         at_rows = TRUST * at_rows + (1 - TRUST) * rows.y
     weight = np.append(ROWS_SHARE * rows.weight / rows.weight.sum(), np.full(POINTS, (1 - ROWS_SHARE) / POINTS))
     order = rng.permutation(len(weight))
     together = Rows(np.vstack([rows.X, points]), np.append(at_rows, known), weight).take(order)
-    lesson = replace(task, rows=together, loss=squared())
+    lesson = replace(task, rows=together, loss=Squared())
     signed = bool(task.monotone.any())
     rounds = 0 if signed else ROUNDS
     knots = KNOTS if signed and task.shape == "dc" else 0

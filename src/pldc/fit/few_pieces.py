@@ -56,7 +56,7 @@ def shuffled(rows: Rows, splits: list[Split]) -> tuple[Rows, list[Split]]:
 
 def robust_units(rows: Rows, recipe: Recipe) -> Units:
     """Standardise; where outliers must not count, the unit of y is one that they do not move."""
-    units = recipe.loss.units_of_y(Units.of(*rows))
+    units = replace(recipe, standardize=True).units(rows)
     if not recipe.loss.resists_outliers:
         return units
     order = np.argsort(rows.y, kind="stable")

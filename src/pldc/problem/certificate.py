@@ -22,16 +22,13 @@ from scipy.optimize import nnls
 from scipy.sparse import issparse
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.problem.class_losses import ClassLoss
-from pldc.problem.losses import Loss
-from pldc.problem.program import ROUNDING_OF_Y, Problem, Solution
+from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import repair
 
 # The gap is relative to the objective, but never to less than this share of the loss of the best constant: an objective
 # of zero (a target that is exactly constant, or exactly linear beside a free linear term) has no relative gap.
 FLOOR = 1e-9
 CONTRADICTION = 1e-9
-IMBALANCE = 1e-12  # of the dual variables of a class, relative to all: what rounding leaves
 
 
 @dataclass(frozen=True)
@@ -68,14 +65,8 @@ def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) ->
     slack = CONTRADICTION * max(abs(upper), problem.null_risk)
     lower = min(lower, upper) if lower <= upper + slack else 0.0
     scale = max(abs(upper), abs(lower), FLOOR * problem.null_risk)
-    gap = (upper - lower) / scale if upper - lower > rounding_of_loss(problem) else 0.0
+    gap = (upper - lower) / scale if upper - lower > problem.loss.rounding(problem.y) else 0.0
     return Certificate(upper, lower, gap if np.isfinite([upper, lower, gap]).all() else np.inf, feasible)
-
-
-def rounding_of_loss(problem: Problem) -> float:
-    """Return the loss of residuals that are rounding errors of y: what an exact fit may have."""
-    error = ROUNDING_OF_Y * float(np.abs(problem.y).max())
-    return float(max(problem.loss.value([error, -error]))) if isinstance(problem.loss, Loss) else 0.0
 
 
 def lower_bound(problem: Problem, multipliers: Any, dual: Array | None = None) -> float:
@@ -90,17 +81,19 @@ def lower_bound(problem: Problem, multipliers: Any, dual: Array | None = None) -
     out = [np.asarray(mu.sum(axis=1)).ravel() for mu in flows]
     div = np.array([np.asarray(mu.sum(axis=0)).ravel() - o for mu, o in zip(flows, out, strict=True)])
     mean = problem.by_output(div) * (problem.outputs / len(problem.signs))
-    if X.shape[1] == 1 and dual is not None and isinstance(problem.loss, Loss) and all(map(issparse, flows)):
+    if X.shape[1] == problem.outputs == 1 and dual is not None and all(map(issparse, flows)):
         # Neighbours may be so close that their large flows hide ω in rounding, and cancel in sums: differences first.
-        h, mean = np.array([moments(mu, X) for mu in flows]), dual
+        h, mean = np.array([moments(mu, X) for mu in flows]), problem.at_nodes(dual)
         div = np.array([np.asarray((mu - mu.T).sum(axis=0)).ravel() for mu in flows])
     else:
         h = np.array([mu @ X - o[:, None] * X for mu, o in zip(flows, out, strict=True)])
-    if isinstance(problem.loss, Loss):
-        omega = orthogonal_to_linear(problem, mean)
-        return max(dual_value(problem, omega, norm) for norm in flow_norms(problem, omega, div, h))
-    hints = [share for share in (observed_dual(problem, problem.loss, mean), dual) if share is not None]
-    return max(class_dual_value(problem, problem.loss, share, div, h) for share in hints)
+    values = [
+        ray.value(_ratio(problem.lam, norm))
+        for ray in problem.loss.duals(problem, orthogonal_to_linear(problem, mean), dual)
+        for norm in flow_norms(problem, ray.at_points, div, h)
+        if np.isfinite(norm)
+    ]
+    return max([0.0, *(value for value in values if np.isfinite(value))])
 
 
 def moments(mu: Any, X: Array) -> Array:
@@ -118,31 +111,6 @@ def flow_norms(problem: Problem, omega: Array, div: Array, h: Array) -> list[flo
     return [problem.penalty.dual(excess(flow, problem.slope_sign)) for flow in repaired]
 
 
-def class_dual_value(problem: Problem, loss: ClassLoss, share: Array, div: Array, h: Array) -> float:
-    """Value of the dual at ω near `share` (m, o), per unit of weight; zero where it cannot be brought into balance."""
-    w = problem.weight
-    share = loss.nearest(np.nan_to_num(share, nan=0.0, posinf=0.0, neginf=0.0), problem.y, w)
-    mass = w * share
-    if not np.abs(mass.sum(axis=1)).max() <= IMBALANCE * np.abs(mass).sum():
-        return 0.0
-    norm = min(flow_norms(problem, problem.at_nodes(mass), div, h))
-    value = loss.reward(share, problem.y, w, _ratio(problem.lam, norm))[0] if np.isfinite(norm) else 0.0
-    return value if np.isfinite(value) else 0.0
-
-
-def observed_dual(problem: Problem, loss: ClassLoss, omega: Array) -> Array:
-    """Guess the dual variable (m, o) of each observation, per unit of weight, from ω (m, n) at the points.
-
-    Where labels meet at a point all have the same probabilities under the log loss, and this is exact; under the hinge
-    it is not, and other hints may be better.
-    """
-    at_point = (omega / problem.node_weight)[:, problem.node]
-    if loss.name == "hinge":
-        return at_point
-    own = (np.arange(problem.outputs)[:, None] == problem.y).astype(np.float64)
-    return np.asarray(at_point + (problem.at_nodes(problem.weight * own) / problem.node_weight)[:, problem.node] - own)
-
-
 def clean(mu: Any) -> Any:
     """Clip multipliers to μ ≥ 0; what is not a number becomes zero."""
     if isinstance(mu, np.ndarray):
@@ -158,7 +126,7 @@ def orthogonal_to_linear(problem: Problem, omega: Array) -> Array:
     With signs the nearest one is ω + Xν, ν_k of the feature's sign: nonnegative least squares. Its answer is checked;
     the plain projection, Xᵀω = 0, satisfies every sign and stands in where the check fails.
     """
-    omega = omega - omega.mean()
+    omega = omega - omega.mean(axis=-1, keepdims=True)
     if not problem.linear:
         return omega
     X, sign = problem.centred - problem.centred.mean(axis=0), problem.monotone  # so that Σω stays zero
@@ -214,64 +182,6 @@ def tree_flow(problem: Problem, demand: Array) -> tuple[IntArray, IntArray, Arra
 def excess(h: Array, slope_sign: Array) -> Array:
     """|h|, less what a sign constraint on the slope forgives: with g ≥ 0 only h < 0 lowers ⟨h, g⟩."""
     return np.where(slope_sign == 0, np.abs(h), np.maximum(-slope_sign * h, 0.0))
-
-
-def dual_value(problem: Problem, omega: Array, norm: float) -> float:
-    """Best value of the dual on the ray t · ω, t ≤ λ / norm; zero if ω or the norm is not a finite number."""
-    if not (np.isfinite(norm) and np.isfinite(omega).all()):
-        return 0.0
-    loss, w = problem.residual_loss, problem.weight
-    largest = min(1.0, _ratio(problem.lam, norm), room_in_box(problem, omega, problem.node_weight))
-    share = split(problem, largest * omega)
-    # On this fixed split the value along s · share is −ε s² Σ share²/(2w) − s Σ share y, a parabola.
-    bend = loss.softness * float((share**2 / w).sum())
-    push = -float(share @ (problem.y - problem.null_fit))
-    if not push > 0:
-        return 0.0
-    s_max = min(_ratio(problem.lam, largest * norm), room_in_box(problem, share, w))
-    s = min(s_max, _ratio(push, bend))
-    value = s * push - 0.5 * bend * s**2
-    return value if np.isfinite(value) else 0.0
-
-
-def room_in_box(problem: Problem, omega: Array, weight: Array) -> float:
-    """Largest t with −down ≤ t ω / weight ≤ up."""
-    loss = problem.residual_loss
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        limit = np.where(omega > 0, loss.up * weight / omega, np.where(omega < 0, -loss.down * weight / omega, np.inf))
-    return float(limit.min())
-
-
-def split(problem: Problem, omega: Array) -> Array:
-    """Distribute ω of each point over its observations: the best way, ω_o = w_o ℓ'(f − y_o) for one common f.
-
-    The common f is found by bisection; between the last two values the shares are interpolated, which keeps each
-    in its box and their sum exact whatever the accuracy of f.
-    """
-    node, w, y, loss = problem.node, problem.weight, problem.y, problem.residual_loss
-    if len(y) == len(problem.X):
-        return omega[node]
-    rank = np.lexsort((y, node))
-    starts = np.searchsorted(node[rank], np.arange(len(problem.X)))
-    ends = np.append(starts[1:], len(y)) - 1
-    mean = omega / problem.node_weight
-    margin = np.ptp(y) + np.abs(y).max() + np.finfo(float).tiny + loss.softness * np.abs(mean)
-    lo, hi = y[rank][starts] - margin, y[rank][ends] + margin
-
-    def share(f: Array) -> Array:
-        return w * loss.derivative(f[node] - y)
-
-    for _ in range(80):
-        mid = 0.5 * (lo + hi)
-        low = problem.at_nodes(share(mid)) < omega
-        lo, hi = np.where(low, mid, lo), np.where(low, hi, mid)
-    at_lo, at_hi = share(lo), share(hi)
-    sum_lo, sum_hi = problem.at_nodes(at_lo), problem.at_nodes(at_hi)
-    spread = sum_hi - sum_lo
-    part = np.clip(np.where(spread > 0, (omega - sum_lo) / np.where(spread > 0, spread, 1.0), 0.0), 0.0, 1.0)[node]
-    shares = (1 - part) * at_lo + part * at_hi
-    # Rounding may leave the sum off by an ulp; all observations of the point share it.
-    return shares + w / problem.node_weight[node] * (omega - problem.at_nodes(shares))[node]
 
 
 def _ratio(a: float, b: float) -> float:

@@ -26,17 +26,12 @@ from scipy.spatial import cKDTree
 from pldc.function.algebra import tilt
 from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.pldc import PLDC
-from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import EachOutput, Penalty
 
 NEIGHBOURS = 8  # joined to each point in that tree's graph, itself included
 MANY = 1500  # points from which the spanning tree is one of near neighbours
 LARGEST = 1e152  # squares must not overflow
-GROSS = 4  # times that outliers inflate the deviation of y before they are set apart
-LEAST = 1e-2  # share of that deviation below which no size of y is typical: the engines would not arrive
-ROUNDING_OF_Y = 8 * np.finfo(np.float64).eps
-NORMAL = 1.4826  # standard deviations of a normal variable in its median distance from the middle
 SHAPES: dict[str, tuple[float, ...]] = {"dc": (1.0, -1.0), "convex": (1.0,), "concave": (-1.0,)}
 
 
@@ -53,9 +48,8 @@ class Solution:
         c, zero unless the linear term is free.
     multipliers : P arrays (or scipy.sparse arrays) of shape (n, n), or None
         Entry [j, i] belongs to φ_i − φ_j ≥ ⟨g_j, x_i − x_j⟩.
-    dual : array of shape (m, o) or (n,), or None
-        A hint for the certificate. For classes: the derivative of the loss in the scores at each observation, per unit
-        of weight. For a regression on one feature: the derivative of the loss in the fit at each point.
+    dual : array of shape (o,), or (m, o) for m classes, or None
+        A hint for the certificate: weight times the derivative of the loss at each observation.
     status : str
         What happened, for a person to read; "optimal" when the asked gap was certified.
     iterations : int
@@ -100,7 +94,7 @@ class Problem:
     y: Array
     weight: Array
     node: IntArray
-    loss: Loss | ClassLoss
+    loss: Loss
     penalty: Penalty
     lam: float
     shape: str
@@ -114,7 +108,7 @@ class Problem:
         X: Any,
         y: Any,
         *,
-        loss: Loss | ClassLoss,
+        loss: Loss,
         penalty: Penalty,
         lam: float,
         weight: ArrayLike | None = None,
@@ -137,10 +131,9 @@ class Problem:
         signs = np.zeros(X.shape[1], dtype=int) if monotone is None else np.asarray(monotone)
         if signs.shape != (X.shape[1],) or not np.isin(signs, (-1, 0, 1)).all():
             raise ValueError(f"monotone must hold −1, 0 or 1 for each of {X.shape[1]} features, got {monotone!r}.")
-        if isinstance(loss, Loss) == (outputs > 1):
-            raise ValueError("Several outputs are for a loss of classification, and it for several outputs.")
-        if outputs > 1 and (linear or signs.any() or not np.isin(y, np.arange(outputs)).all()):
-            raise ValueError("Classes 0, 1, … have scores without a free linear term and without signs of slopes.")
+        loss.check(y, outputs)
+        if outputs > 1 and (linear or signs.any()):
+            raise ValueError("Classes have scores without a free linear term and without signs of slopes.")
         w = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
         if w.shape != y.shape or not (np.isfinite(w).all() and (w >= 0).all()):
             raise ValueError("weight must hold one finite number ≥ 0 for each row.")
@@ -183,27 +176,17 @@ class Problem:
 
     @cached_property
     def null_fit(self) -> Any:
-        """The best constant, by bisection on the derivative of the loss; one for each class."""
-        if not isinstance(self.loss, Loss):
-            return self.loss.constants(self.class_share)[0]
-        loss, lo, hi = self.loss, float(self.y.min()), float(self.y.max())
-        for _ in range(100):
-            mid = 0.5 * lo + 0.5 * hi
-            rising = float(self.weight @ loss.derivative(mid - self.y)) >= 0
-            lo, hi = (lo, mid) if rising else (mid, hi)
-        return min(lo, hi, key=lambda c: float(self.weight @ loss.value(c - self.y)))
+        """The best constant; one for each class."""
+        return self._null[0]
 
     @property
-    def residual_loss(self) -> Loss:
-        """The loss, where it is one of f − y: of a regression."""
-        if not isinstance(self.loss, Loss):
-            raise TypeError(f"The {self.loss.name} loss is not one of residuals.")
-        return self.loss
+    def null_share(self) -> Array:
+        """Shares of the observations, weight times the derivative of the loss, that prove the constant best."""
+        return self._null[1]
 
-    @property
-    def class_share(self) -> Array:
-        """Weight of each class."""
-        return np.bincount(self.y.astype(np.intp), weights=self.weight, minlength=self.outputs)
+    @cached_property
+    def _null(self) -> tuple[Any, Array]:
+        return self.loss.constant(self)
 
     @cached_property
     def null_risk(self) -> float:
@@ -212,22 +195,8 @@ class Problem:
 
     @cached_property
     def spread(self) -> float:
-        """A typical size of f: the standard deviation of y, one for scores of classes.
-
-        Gross outliers inflate it, and a robust loss hardly sees them: then it is the median distance from the best
-        constant that counts, of those y that differ from it.
-        """
-        if not isinstance(self.loss, Loss):
-            return 1.0
-        deviation = float(np.std(self.y))
-        if np.isinf(self.loss.up):
-            return deviation
-        distance = np.abs(self.y - self.null_fit)
-        differ = distance > ROUNDING_OF_Y * np.abs(self.y).max()
-        if not differ.any():
-            return deviation
-        typical = max(NORMAL * weighted_median(distance[differ], self.weight[differ]), LEAST * deviation)
-        return typical if GROSS * typical < deviation else deviation
+        """A typical size of f."""
+        return self.loss.spread(self)
 
     @cached_property
     def centred(self) -> Array:
@@ -329,10 +298,3 @@ def neighbour_tree(X: Array) -> tuple[IntArray, IntArray]:
     order, parent = breadth_first_order(tree, 0, directed=False)
     parent[0] = 0
     return order.astype(np.intp), parent.astype(np.intp)
-
-
-def weighted_median(values: Array, weight: Array) -> float:
-    """Return the smallest value that half of the weight does not exceed."""
-    order = np.argsort(values)
-    below = np.cumsum(weight[order])
-    return float(values[order][np.searchsorted(below, 0.5 * below[-1])])

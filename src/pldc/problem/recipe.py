@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.problem.class_losses import ClassLoss
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Penalty
 from pldc.problem.program import Problem
@@ -41,7 +40,7 @@ class Recipe:
         Number of classes of a classification, else one.
     """
 
-    loss: Loss | ClassLoss
+    loss: Loss
     penalty: Penalty
     shape: str
     monotone: IntArray
@@ -49,17 +48,15 @@ class Recipe:
     standardize: bool
     outputs: int = 1
 
-    @property
-    def residual_loss(self) -> Loss:
-        """The loss, where it is one of f − y: of a regression."""
-        if not isinstance(self.loss, Loss):
-            raise TypeError(f"The {self.loss.name} loss is not one of residuals.")
-        return self.loss
-
     def units(self, rows: Rows) -> Units:
         """Return the coordinates in which the program of these rows is written."""
+        self.loss.check(rows.y, self.outputs)
         units = Units.of(*rows) if self.standardize else Units.none(rows.X.shape[1])
-        return replace(units, y_center=0.0, y_scale=1.0) if self.outputs > 1 else units
+        if not self.loss.shifts:
+            units = replace(units, y_center=0.0)
+        if not self.loss.scales:
+            units = replace(units, y_scale=1.0)
+        return units
 
     def problem(self, rows: Rows, units: Units, lam: float) -> Problem:
         """Return the program."""

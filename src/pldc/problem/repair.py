@@ -15,13 +15,11 @@ from dataclasses import replace
 import numpy as np
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 
 ROUNDING_OF_PAIRS = 64 * np.finfo(np.float64).eps
 PROJECTIONS = 30
 BLOCK = 1 << 20  # numbers in a block of rows × points
-FACTORS = (1.0, 0.99, 1.01, 0.95, 1.05, 0.9, 1.1, 0.5, 0.2)  # of scores
 
 
 @np.errstate(over="ignore", invalid="ignore")  # an absurdly large iterate overflows; its candidates are not chosen
@@ -191,43 +189,11 @@ def rescale(problem: Problem, solution: Solution, constant: Array | float = 0.0)
     """Replace f by t f + b, t ≥ 0, if that lowers the objective: the constraints are a cone.
 
     f is the solution with constants of its parts (P, 1), if there are any.
-
-    Reweighted least squares of y on the fit (exact in one step for squared loss); only what lowers the objective is
-    kept.
     """
-    if not isinstance(problem.loss, Loss):
-        return rescale_scores(problem, replace(solution, values=solution.values + constant))
-    fit = problem.fit(solution.values + constant, solution.linear)[problem.node]
-    size = problem.lam * problem.penalty.value(solution.slopes)
-    w, loss, y = problem.weight, problem.loss, problem.y
-    floor = loss.softness or max(1e-9 * float(np.ptp(y)) / max(loss.down, loss.up), np.finfo(float).tiny)
-    best, t, b = (float(w @ loss.value(fit - y)) + size, 1.0, 0.0), 1.0, 0.0
-    for _ in range(1 if np.isinf(loss.up) else 8):
-        r = t * fit + b - y
-        curvature = w / np.maximum(floor, np.abs(r) / np.where(r > 0, loss.up, loss.down))
-        total = curvature.sum()
-        curvature /= total
-        fc, yc = fit - curvature @ fit, y - curvature @ y
-        spread = float(curvature @ fc**2)
-        t = max(0.0, float(curvature @ (fc * yc)) - size / total) / spread if spread > 0 else 0.0
-        b = float(curvature @ (y - t * fit))
-        value = float(w @ loss.value(t * fit + b - y)) + t * size
-        if value < best[0]:
-            best = (value, t, b)
-    _, t, b = best
+    fit = problem.fit(solution.values + constant, solution.linear)[..., problem.node]
+    t, b = problem.loss.multiple(problem, fit, problem.lam * problem.penalty.value(solution.slopes))
     constant = np.zeros((len(problem.signs), 1)) + t * constant
-    constant[0] += problem.signs[0] * b  # before it meets the values: what cancels here takes nothing from their shape
+    # The constants first, before they meet the values: what cancels here takes nothing from their shape.
+    constant[:: len(problem.signs) // problem.outputs, 0] += problem.signs[0] * b
     values = t * solution.values + constant
     return replace(solution, values=values, slopes=t * solution.slopes, linear=t * solution.linear)
-
-
-def rescale_scores(problem: Problem, solution: Solution) -> Solution:
-    """Shift scores that vary nowhere to the best constants, and multiply others by the best of a few factors."""
-    if not solution.slopes.any():
-        values = np.zeros_like(solution.values)
-        values[:: len(problem.signs) // problem.outputs] = problem.signs[0] * np.atleast_2d(problem.null_fit).T
-        return replace(solution, values=values)
-    fit = problem.fit(solution.values, solution.linear)
-    size = problem.lam * problem.penalty.value(solution.slopes)
-    t = min(FACTORS, key=lambda factor: problem.risk(factor * fit) + factor * size)
-    return solution if t == 1.0 else replace(solution, values=t * solution.values, slopes=t * solution.slopes)

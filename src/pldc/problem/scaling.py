@@ -1,11 +1,11 @@
 """The same program in numbers of order one, and the way back.
 
-Writing x = m + σ x', y = b + τ y' and f(x) = b + τ f'(x'), slopes scale by τ/σ and the loss by τ² (τ where it is
-homogeneous of degree one), so
+Writing x = m + σ x', y = b + τ y' and f(x) = b + τ f'(x'), slopes scale by τ/σ and the loss by τ^k, k its degree, so
 
     loss + λ · penalty = τ^k (loss' + λ' · penalty'),        λ' = λ τ^(1−k) / σ,
 
-with one σ for all features: solutions correspond exactly, whatever the penalty.
+with one σ for all features: solutions correspond exactly, whatever the penalty. Where the loss allows no shift of y,
+b = 0; where y has no unit, τ = 1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pldc.function.max_affine import Array
-from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 
 LARGEST = 1e300
@@ -37,9 +36,9 @@ class Scaling:
         values = self.y_size * solution.values
         values[0] += problem.signs[0] * (self.y_shift - float(np.sum(linear @ self.shift)))
         # ω, and with it every flow, is a derivative of the loss: it scales like loss / y.
-        unit = self.y_size ** (degree(problem) - 1)
+        unit = self.y_size ** (problem.loss.degree - 1)
         multipliers = None if solution.multipliers is None else [unit * mu for mu in solution.multipliers]
-        dual = solution.dual if solution.dual is None or problem.outputs > 1 else unit * solution.dual
+        dual = None if solution.dual is None else unit * solution.dual
         slopes = slope * solution.slopes
         return replace(solution, values=values, slopes=slopes, linear=linear, multipliers=multipliers, dual=dual)
 
@@ -48,7 +47,7 @@ class Scaling:
         slope = self.y_size / self.size
         values = solution.values.copy()
         values[0] -= problem.signs[0] * (self.y_shift - float(np.sum(solution.linear @ self.shift)))
-        unit = self.y_size ** (degree(problem) - 1)
+        unit = self.y_size ** (problem.loss.degree - 1)
         multipliers = None if solution.multipliers is None else [mu / unit for mu in solution.multipliers]
         return replace(
             solution,
@@ -56,7 +55,7 @@ class Scaling:
             slopes=solution.slopes / slope,
             linear=solution.linear / slope,
             multipliers=multipliers,
-            dual=solution.dual if solution.dual is None or problem.outputs > 1 else solution.dual / unit,
+            dual=None if solution.dual is None else solution.dual / unit,
         )
 
 
@@ -65,27 +64,17 @@ def normalise(problem: Problem) -> tuple[Problem, Scaling]:
     X, y, loss = problem.X, problem.y, problem.loss
     shift = _middle(X)
     size = _size(X - shift)
-    if not isinstance(loss, Loss):  # scores have a scale of their own
-        lam = float(np.clip(problem.lam / size, 1.0 / LARGEST, LARGEST))
-        return replace(problem, X=(X - shift) / size, lam=lam), Scaling(shift, size, 0.0, 1.0)
-    y_shift = float(_middle(y[:, None])[0])
-    y_size = _size(y - y_shift)
-    power = degree(problem)
-    lam = (problem.lam / size) * y_size ** (1 - power)
-    unit = y_size ** (power - 1)
+    y_shift = float(_middle(y[:, None])[0]) if loss.shifts else 0.0
+    y_size = _size(y - y_shift) if loss.scales else 1.0
+    lam = (problem.lam / size) * y_size ** (1 - loss.degree)
     scaled = replace(
         problem,
         X=(X - shift) / size,
         y=(y - y_shift) / y_size,
         lam=float(np.clip(lam, 1.0 / LARGEST, LARGEST)),
-        loss=replace(loss, down=loss.down / unit, up=loss.up / unit),
+        loss=loss.rescaled(y_size),
     )
     return scaled, Scaling(shift, size, y_shift, y_size)
-
-
-def degree(problem: Problem) -> int:
-    """Degree of the loss in y: 2 with a quadratic part, else 1."""
-    return 2 if isinstance(problem.loss, Loss) and problem.loss.softness > 0 else 1
 
 
 def _middle(a: Array) -> Array:

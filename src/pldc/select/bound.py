@@ -19,6 +19,7 @@ from pldc.function.pldc import PLDC
 from pldc.problem.losses import Loss
 from pldc.problem.recipe import Recipe, Rows
 
+ENDS = np.array([-1.0, 1.0])  # of the residuals that the theorem looks at
 ASSUMPTIONS = (
     "The rows are independent draws of one distribution.",
     "Both f and the noise are bounded by M; an M taken from the data is an estimate, not a bound.",
@@ -74,7 +75,9 @@ class Bound:
 
 def steepness(loss: Loss, M: float) -> float:
     """Λ: the Lipschitz constant of the loss on residuals between −3M and 3M."""
-    return float(max(abs(loss.derivative(3.0 * M)), abs(loss.derivative(-3.0 * M))))
+    if not loss.shifts:
+        raise ValueError(f"The theorem is for losses of f − y alone, not for the {loss.name} loss.")
+    return float(np.abs(loss.gradient(3.0 * M * ENDS, np.zeros(2))).max())
 
 
 def srm_lam(loss: Loss, M: float, discrepancy: float) -> float:
@@ -108,12 +111,13 @@ def bound(
         raise ValueError(f"M must be a positive finite number, got {M!r}.")
     if n < 1 or min(empirical, seminorm, discrepancy) < 0:
         raise ValueError("n must be at least 1; loss, seminorm and discrepancy must not be negative.")
-    largest = float(max(loss.value(3.0 * M), loss.value(-3.0 * M)))
+    largest = float(loss.at(3.0 * M * ENDS, np.zeros(2)).max())
+    steep = steepness(loss, M)
     octaves = max(1.0, float(np.log2(seminorm)) if seminorm > 0 else 1.0)
     chance = np.sqrt((4.0 + 8.0 * np.log(2.0) * octaves + 8.0 * np.log(2.0 / delta)) / n)
     return Bound(
         empirical=empirical,
-        complexity=2.0 * steepness(loss, M) * discrepancy * (2.0 * seminorm + 2.0),
+        complexity=2.0 * steep * discrepancy * (2.0 * seminorm + 2.0),
         confidence=5.0 * largest * float(chance),
         M=M,
         seminorm=seminorm,
@@ -140,7 +144,7 @@ def bound_of_fit(
         raise ValueError(f"M={M:g} is no bound: the fit itself is {away:g} away from the mean of y.")
     size = units.y_scale if recipe.standardize else 1.0
     found = bound(
-        recipe.residual_loss,
+        recipe.loss,
         empirical=recipe.mean_loss(fit, rows, size),
         seminorm=function.compose(np.diag(units.scale), units.center).seminorm_bound("joint") / size,
         discrepancy=discrepancy,
@@ -148,7 +152,7 @@ def bound_of_fit(
         M=M / size,
         delta=delta,
     )
-    unit = size ** (2 if recipe.residual_loss.softness > 0 else 1)
+    unit = size**recipe.loss.degree
     return replace(
         found,
         empirical=unit * found.empirical,

@@ -29,7 +29,7 @@ from scipy.sparse import coo_array, hstack, vstack
 
 from pldc.function.max_affine import Array
 from pldc.problem.certificate import certify
-from pldc.problem.losses import absolute
+from pldc.problem.losses import Absolute
 from pldc.problem.penalties import Penalty, make_penalty
 from pldc.problem.program import LARGEST, Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
@@ -162,7 +162,7 @@ def _by_threshold(
         if upper - lower <= tol * upper:
             break
         lam = 0.5 * max(lower, 1e-3 * upper) * (1.0 - 0.1 * tol)
-        problem = Problem.from_data(X, sign, loss=absolute(), penalty=penalty, lam=lam)
+        problem = Problem.from_data(X, sign, loss=Absolute(), penalty=penalty, lam=lam)
         gap = max(1e-9, 0.05 * max(tol, 0.1 ** (step + 1)) * lam / width)  # coarse at first: λ is far off then
         solver = make_solver(engine, problem, tol=gap, threads=threads)
         if isinstance(solver, AdmmSolver):

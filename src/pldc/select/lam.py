@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from pldc.problem.losses import Loss
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.bound import srm_lam
 from pldc.select.discrepancy import discrepancy, discrepancy_of
@@ -28,9 +27,8 @@ def scale_of_lam(recipe: Recipe, rows: Rows) -> float:
         return 1.0
     Z = recipe.units(rows).scale_X(merged.X)
     found = discrepancy(Z, penalty=recipe.penalty.name, n_splits=1, tol=0.2, max_rows=ROWS_FOR_A_SCALE, random_state=0)
-    scales = not recipe.standardize and isinstance(recipe.loss, Loss) and recipe.loss.softness > 0
-    spread = float(np.std(rows.y)) or 1.0 if scales else 1.0
-    return (found.value or 1.0) * rate(found.n_rows / n, d) * spread
+    spread = 1.0 if recipe.standardize else float(np.std(rows.y)) or 1.0
+    return (found.value or 1.0) * rate(found.n_rows / n, d) * spread ** (recipe.loss.degree - 1)
 
 
 def theory_lam(recipe: Recipe, rows: Rows, M: float | None, random_state: Any) -> float:
@@ -41,4 +39,4 @@ def theory_lam(recipe: Recipe, rows: Rows, M: float | None, random_state: Any) -
     if M is None:
         M = float(np.abs(rows.y - rows.weight @ rows.y / rows.weight.sum()).max()) or units.y_scale
     found = discrepancy_of(recipe, rows, random_state)
-    return srm_lam(recipe.residual_loss, M / units.y_scale, found.value or 1.0)
+    return srm_lam(recipe.loss, M / units.y_scale, found.value or 1.0)

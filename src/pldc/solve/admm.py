@@ -14,9 +14,6 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.sparse import csr_array
 
-from pldc.function.max_affine import Array
-from pldc.problem.certificate import observed_dual, split
-from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import keep_sign
 from pldc.solve.least_squares import EqualWeights, InverseDistance, Rows
@@ -28,8 +25,7 @@ RELAX = 1.6
 RHO = 16.0  # penalty parameter of the rows, in units of λ / (n L)
 STIFFNESS = 0.1  # that of the slopes, relative to the rows' own pull on them
 RESETS = (10, 30, 80, 200, 500)  # iterations after which the penalty parameter follows the seminorm reached
-RESIDUAL = 0.3  # expected size of a residual, in scaled numbers without outliers: the penalty parameter of the loss
-SCORES, LEAST_SPREAD = {"hinge": 6.0, "log": 10.0}, 0.1  # the same for scores, in units of their spread
+LEAST_SPREAD = 0.1  # of scores: the penalty parameter of the loss follows it
 WEIGHTED = 3000  # points up to which rows are weighted: it needs four n × n arrays
 FIRST_CHECK, SPACING = 50, 1.25  # certify after so many iterations, then whenever they have grown by this factor
 
@@ -125,9 +121,9 @@ class Admm:
             self.unit = max(2.0 * float((X**2).sum()) / n, np.finfo(float).tiny)  # mean squared distance
             self.rows = EqualWeights(X, STIFFNESS * n / d * self.unit)
         self.sweep = make_sweep(X, P, workers, dtype, device)
-        loss = problem.loss
-        self.squared = isinstance(loss, Loss) and not np.isfinite(loss.up)
-        self.tau = problem.weight / self._residual(LEAST_SPREAD)
+        self.squared = problem.loss.quadratic
+        spread = problem.spread if problem.loss.scales else LEAST_SPREAD
+        self.tau = problem.weight / problem.loss.residual_unit(problem.y, spread)
         self.iterations = 0
         self.size = 2.0 * np.sqrt(d)
         several = () if problem.outputs == 1 else (problem.outputs,)
@@ -145,18 +141,6 @@ class Admm:
         else:
             self._warm(start)
         self.c_copy = self.c
-
-    def _residual(self, spread: float) -> float:
-        """Return what sets the penalty parameter of the loss: a residual for each unit of its derivative.
-
-        Scores have no scale but that which λ leaves them: their `spread` over the points.
-        """
-        loss = self.problem.loss
-        if not isinstance(loss, Loss):
-            return SCORES[loss.name] * spread
-        if self.squared:
-            return loss.softness
-        return RESIDUAL * self.problem.spread / max(float(np.std(self.problem.y)), np.finfo(float).tiny)
 
     def _warm(self, start: Solution) -> None:
         """Start where another problem on the same points ended: its multipliers are those of all copies, too."""
@@ -178,11 +162,7 @@ class Admm:
             flow.data = -np.maximum(flow.data, 0.0)
             self.sweep.restart(p, self.rows.weigh(flow, inverse=True) / self.rho)
         omega = problem.by_output(div) * (problem.outputs / len(problem.signs))
-        if isinstance(problem.loss, Loss):
-            self.e_dual = split(problem, omega) / self.tau
-        else:
-            guess = observed_dual(problem, problem.loss, omega) if start.dual is None else start.dual
-            self.e_dual = problem.weight * guess / self.tau
+        self.e_dual = (problem.loss.split(problem, omega) if start.dual is None else start.dual) / self.tau
         if problem.linear:
             self.c_dual = np.where(problem.monotone == 0, 0.0, -(omega @ self.X) / (self.rho * self.c_weight + 1e-300))
 
@@ -214,7 +194,7 @@ class Admm:
         if not self.squared:
             fit = (problem.by_output(self.phi) + self.c @ self.X.T)[..., problem.node]
             mixed = RELAX * fit + (1.0 - RELAX) * self.e + self.e_dual
-            self.e = self._prox(mixed, problem.weight / self.tau)
+            self.e = problem.loss.prox(mixed, problem.y, problem.weight / self.tau, self.e)
             self.e_dual = mixed - self.e
         if problem.linear:
             mixed = RELAX * self.c + (1.0 - RELAX) * self.c_copy + self.c_dual
@@ -223,13 +203,6 @@ class Admm:
         self.iterations += 1
         if self.iterations in RESETS:
             self._follow_seminorm()
-
-    def _prox(self, v: Array, step: Array) -> Array:
-        """Copies of the fit at the observations that lower the loss."""
-        problem = self.problem
-        if isinstance(problem.loss, Loss):
-            return problem.y + problem.loss.prox(v - problem.y, step)
-        return problem.loss.prox(v, problem.y, step, self.e)
 
     def _least_squares(self) -> None:
         """Block one, as a change from (Φ, G): the targets of all rows are sparse then."""
@@ -268,10 +241,10 @@ class Admm:
     def _change_rho(self, size: float, ratio: float = 1.0) -> None:
         """Set the penalty parameter for the seminorm `size`, and multiply all flows by `ratio`."""
         old, self.size = self.rho, size
-        if not isinstance(self.problem.loss, Loss):
+        if not self.problem.loss.scales:  # scores have no scale but that which λ leaves them
             scores = self.problem.by_output(self.phi)
-            spread = float(np.sqrt(scores.var(axis=1).mean()))
-            tau = self.problem.weight / self._residual(max(spread, LEAST_SPREAD))
+            spread = max(float(np.sqrt(scores.var(axis=1).mean())), LEAST_SPREAD)
+            tau = self.problem.weight / self.problem.loss.residual_unit(self.problem.y, spread)
             self.e_dual, self.tau = self.e_dual * (self.tau / tau), tau
         self._set_rho()
         self.sweep.scale_multipliers(ratio * old / self.rho)
@@ -283,5 +256,5 @@ class Admm:
         values = self.phi.copy()
         values[0] -= problem.signs[0] * float(np.sum(self.c @ problem.X.mean(axis=0)))
         flows = [self.rho * self.rows.weigh(self.sweep.multipliers(p)) for p in range(len(values))]
-        dual = None if isinstance(problem.loss, Loss) else self.e_dual * self.tau / problem.weight
+        dual = None if problem.outputs == 1 else self.e_dual * self.tau
         return Solution(values=values, slopes=self.q, linear=self.c, multipliers=flows, dual=dual)

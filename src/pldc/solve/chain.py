@@ -13,7 +13,6 @@ from scipy.sparse.linalg import splu
 from pldc.function.max_affine import Array, IntArray
 from pldc.problem.program import Problem, Solution
 from pldc.solve.interior_point import TO_BOUNDARY, centred_loss, longest
-from pldc.solve.residuals import Residuals
 
 System = Callable[[Array, Array], tuple[Array, Array]]
 Balance = Callable[[Array], Array]
@@ -41,7 +40,7 @@ class Chain:
 
     def __init__(self, problem: Problem, knots: IntArray):
         self.problem, self.knots = problem, knots
-        self.residuals = Residuals(problem)
+        self.residuals = problem.loss.box_form(problem)
         self.loss = self.residuals.loss
         self.boxed = bool(np.isfinite(self.loss.up))
         x = problem.X[:, 0]
@@ -305,8 +304,7 @@ class Chain:
             everywhere = each[self.segment]
             everywhere[self.knots] = at_knot
             slopes.append(everywhere[:, None])
-        flows, omega = self._flows(), self.residuals.adjoint(self.omega)
-        return Solution(np.array(values), np.array(slopes), np.array([c]), multipliers=flows, dual=omega)
+        return Solution(np.array(values), np.array(slopes), np.array([c]), multipliers=self._flows(), dual=self.omega)
 
     def _pressure(self) -> list[tuple[Array, Array]]:
         """For each part the multipliers of slope ≤ rise and rise ≤ next slope between neighbours."""

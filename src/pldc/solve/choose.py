@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pldc.problem.class_losses import LogLoss
 from pldc.problem.program import Problem
 from pldc.solve import AdmmSolver, ExactSolver, LineSolver, Solver
 from pldc.solve.admm import WEIGHTED
@@ -36,14 +35,15 @@ def make_solver(
         raise ValueError(f"solver must be one of {SOLVERS}, got {name!r}.")
     if device is not None and name == "exact":
         raise ValueError("device is for solver='admm' (or 'auto'): the exact solver runs on the processor.")
-    n, smooth = len(problem.X), isinstance(problem.loss, LogLoss)
-    if smooth and name == "exact":
-        raise ValueError("The log loss has no form that solver='exact' can use: take solver='admm' or 'auto'.")
+    n = len(problem.X)
+    if name == "exact" and not problem.loss.boxed:
+        loss = problem.loss.name
+        raise ValueError(f"The {loss} loss has no form that solver='exact' can use: take solver='admm' or 'auto'.")
     if name == "line" or (name == "auto" and device is None and fits_a_line(problem)):
         return LineSolver(tol=tol, max_iter=500 if max_iter is None else max_iter)
     if name == "auto":
         most = LARGEST_EXACT if problem.outputs == 1 else MOST_SCORES // problem.outputs
-        name = "exact" if not smooth and n <= most and _fits(memory("exact", problem)) else "admm"
+        name = "exact" if problem.loss.boxed and n <= most and _fits(memory("exact", problem)) else "admm"
     if not _fits(memory(name, problem)):
         remedy = "Use fewer rows" if name == "admm" else "Use solver='admm', which needs far less, or fewer rows"
         raise MemoryError(

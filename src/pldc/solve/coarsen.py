@@ -14,7 +14,6 @@ from scipy.sparse import coo_array, csr_array
 from scipy.spatial import cKDTree
 
 from pldc.function.max_affine import IntArray
-from pldc.problem.certificate import split
 from pldc.problem.program import Problem, Solution
 
 
@@ -45,7 +44,7 @@ def refine(problem: Problem, rep: IntArray, coarse: Problem, solution: Solution)
     mu = [coo_array(flow) for flow in solution.multipliers]
     # What each observation asks of its own point comes from the representative, along a very short edge.
     div = np.array([np.asarray(flow.sum(axis=0)) - np.asarray(flow.sum(axis=1)) for flow in mu])
-    omega = problem.at_nodes(split(coarse, (problem.signs[:, None] * div).mean(axis=0)))
+    omega = problem.at_nodes(coarse.loss.split(coarse, (problem.signs[:, None] * div).mean(axis=0)))
     member = np.flatnonzero(rep != np.arange(n))
     flows = []
     for flow, sign in zip(mu, problem.signs, strict=True):

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
 from pldc.problem.certificate import certify as certify_solution
-from pldc.problem.losses import make_loss
+from pldc.problem.losses import Loss, make_loss
 from pldc.problem.penalties import Penalty, make_penalty
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import Units
@@ -54,9 +54,7 @@ def certify(
     y: ArrayLike,
     lam: float,
     *,
-    loss: str = "squared",
-    quantile: float = 0.5,
-    huber_delta: float = 1.35,
+    loss: str | Loss = "squared",
     penalty: str = "componentwise",
     standardize: bool = True,
     sample_weight: ArrayLike | None = None,
@@ -74,7 +72,7 @@ def certify(
     y : array of shape (n,)
     lam : float
         Weight of the seminorm, as for :class:`pldc.DCRegressor`.
-    loss, quantile, huber_delta, penalty, standardize
+    loss, penalty, standardize
         As for :class:`pldc.DCRegressor`.
     sample_weight : array of shape (n,), optional
     tol : float, default=1e-3
@@ -104,7 +102,7 @@ def certify(
         raise ValueError(f"sample_weight must hold {len(target)} finite numbers ≥ 0, not all zero.")
     rows = Rows(points, target, weight).take(np.flatnonzero(weight > 0))
     recipe = Recipe(
-        loss=make_loss(loss, quantile_level=quantile, huber_delta=huber_delta),
+        loss=make_loss(loss, classes=False),
         penalty=make_penalty(penalty),
         shape="dc",
         monotone=np.zeros(points.shape[1], dtype=int),

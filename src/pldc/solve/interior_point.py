@@ -18,12 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pldc.function.max_affine import Array
-from pldc.problem.losses import Loss
+from pldc.problem.losses import Residuals
 from pldc.problem.program import Problem, Solution
 from pldc.solve.coupled import CoupledNewton
 from pldc.solve.newton import Newton, Variables
 from pldc.solve.pairs import AllPairs, WorkingSet
-from pldc.solve.residuals import Residuals, residuals_of
 from pldc.solve.workers import Workers
 from pldc.solve.working_set import violated
 
@@ -59,7 +58,7 @@ class InteriorPoint:
 
     def __init__(self, problem: Problem, workers: Workers, pairs: AllPairs | WorkingSet):
         self.problem, self.workers, self.pairs = problem, workers, pairs
-        self.residuals = residuals_of(problem)
+        self.residuals = problem.loss.box_form(problem)
         self.loss = self.residuals.loss
         self.boxed = bool(np.isfinite(self.loss.up))
         self._start()
@@ -103,12 +102,8 @@ class InteriorPoint:
             c = np.zeros((problem.outputs, len(c)))
         rows = problem.penalty.rows(gp + gm)
         L = 1.1 * rows.max(axis=0) + 1e-3 * steepness
-        fit = problem.fit(phi, c)
-        if isinstance(problem.loss, Loss):
-            phi[0] += problem.signs[0] * float(problem.weight @ (problem.y - fit[problem.node]))
-        else:
-            each = len(phi) // problem.outputs
-            phi[::each] += problem.signs[0] * (problem.null_fit - fit.mean(axis=1))[:, None]
+        level = np.reshape(self.residuals.level(problem.fit(phi, c)), (-1, 1))
+        phi[:: len(phi) // problem.outputs] += problem.signs[0] * level
         self.x = Variables(phi, gp, gm, L, c)
 
         S = self.pairs(phi, gp - gm)

@@ -21,7 +21,7 @@ from pldc.function import PLDC, MaxAffine
 from pldc.function.interpolate import can_interpolate
 from pldc.function.interpolate import interpolate as quadratic
 from pldc.function.max_affine import Array
-from pldc.problem import Problem, Solution, certify, make_loss, make_penalty
+from pldc.problem import Absolute, Problem, Solution, certify, make_penalty
 from pldc.problem.scaling import normalise
 from pldc.solve.choose import make_solver
 
@@ -93,7 +93,7 @@ def minimal_interpolant(X: ArrayLike, y: ArrayLike, penalty: str = "joint", tol:
     spread = float(np.ptp(targets))
     if spread == 0:
         return MinimalInterpolant(PLDC.affine(np.zeros(points.shape[1]), float(targets[0])), 0.0, 0.0)
-    loss, norm = make_loss("absolute"), make_penalty(penalty)
+    loss, norm = Absolute(), make_penalty(penalty)
     best = MinimalInterpolant(simple, 0.0, simple.seminorm_bound("joint" if penalty == "joint" else "componentwise"))
     scaled, scaling = normalise(Problem.from_data(points, targets, loss=loss, penalty=norm, lam=1.0))
     unit = scaling.y_size / scaling.size

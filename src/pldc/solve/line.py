@@ -22,7 +22,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
 from pldc.solve.chain import Chain
 from pldc.solve.exact import ExactSolver
@@ -38,7 +37,7 @@ STRAIGHT = 1e-5  # bends below this share of the largest may be left out
 
 def fits_a_line(problem: Problem) -> bool:
     """Whether the program is one that this solver knows."""
-    if problem.X.shape[1] != 1 or not isinstance(problem.loss, Loss) or problem.monotone.any():
+    if problem.X.shape[1] != 1 or problem.outputs > 1 or not problem.loss.boxed or problem.monotone.any():
         return False
     return bool((np.diff(problem.X[:, 0]) > 0).all())
 

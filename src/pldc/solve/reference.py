@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from pldc.function.max_affine import Array
-from pldc.problem.losses import squared
+from pldc.problem.losses import Squared
 from pldc.problem.penalties import Componentwise
 from pldc.problem.program import Problem, Solution
 
@@ -84,7 +84,7 @@ def reference_solution(X: Array, y: Array, lam: float, T: int = 10_000, rho: flo
 
     X must have distinct rows.
     """
-    problem = Problem.from_data(X, y, loss=squared(), penalty=Componentwise(), lam=lam / len(y))
+    problem = Problem.from_data(X, y, loss=Squared(), penalty=Componentwise(), lam=lam / len(y))
     if len(problem.X) != len(X):
         raise ValueError("The rows of X must be distinct.")
     state = algorithm_1(X, y, lam, T, rho)

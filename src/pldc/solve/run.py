@@ -14,10 +14,8 @@ from scipy.sparse import csr_array
 
 from pldc.function.max_affine import Array
 from pldc.problem.certificate import Certificate, bracket, certify, tree_flow
-from pldc.problem.class_losses import ClassLoss
-from pldc.problem.losses import Loss
-from pldc.problem.program import ROUNDING_OF_Y, Problem, Solution
-from pldc.problem.scaling import degree, normalise
+from pldc.problem.program import Problem, Solution
+from pldc.problem.scaling import normalise
 
 Monitor = Callable[[dict[str, float]], Any]
 
@@ -56,7 +54,7 @@ class Run:
     def __init__(self, problem: Problem, tol: float, max_iter: int, monitor: Monitor | None):
         self.original, self.tol, self.max_iter, self.monitor = problem, tol, max_iter, monitor
         self.problem, self.scaling = normalise(problem)
-        self.unit = self.scaling.y_size ** degree(problem)
+        self.unit = self.scaling.y_size**problem.loss.degree
         self.history: list[dict[str, float]] = []
         self.began = time.perf_counter()
         self.status = "running"
@@ -136,44 +134,31 @@ def affine_fit(problem: Problem) -> Solution:
 
     Its multipliers prove the constant optimal if λ is large enough; an exact affine fit needs no proof.
     """
-    P, (n, d) = len(problem.signs), problem.X.shape
-    if not isinstance(problem.loss, Loss):
-        return constant_scores(problem, problem.loss)
-    values, linear = np.zeros((P, n)), np.zeros(d)
-    values[0] = problem.signs[0] * problem.null_fit
+    P, (n, d), m = len(problem.signs), problem.X.shape, problem.outputs
+    values, linear = np.zeros((P, n)), np.zeros(d if m == 1 else (m, d))
+    level, share = problem.null_fit, problem.null_share
     if problem.linear:
-        root = np.sqrt(problem.weight)
-        design = np.column_stack([np.ones(len(problem.y)), problem.X[problem.node]])
+        level, linear = least_squares(problem)
+        fit = level + problem.X[problem.node] @ linear
+        share = problem.weight * problem.loss.gradient(fit, problem.y)
+    values[:: P // m] = problem.signs[0] * np.reshape(level, (m, 1))
+    flows = [flow(problem, part - part.mean()) for part in problem.to_parts(problem.at_nodes(share))]
+    return Solution(values, np.zeros((P, n, d)), linear, multipliers=flows, dual=share)
+
+
+def least_squares(problem: Problem) -> tuple[float, Array]:
+    """Return level and slope of the least-squares affine fit, with the signs of monotone features."""
+    root, d = np.sqrt(problem.weight), problem.X.shape[1]
+    design = np.column_stack([np.ones(len(problem.y)), problem.X[problem.node]])
+    if problem.monotone.any():
         allowed = np.where(problem.monotone > 0, 0.0, -np.inf), np.where(problem.monotone < 0, 0.0, np.inf)
         limits = tuple(np.append(free, bound) for free, bound in zip((-np.inf, np.inf), allowed, strict=True))
-        if problem.monotone.any():
-            # A trace of ridge: on dependent columns the bounded problem has solutions of any size.
-            tall = np.vstack([root[:, None] * design, RIDGE * np.eye(d + 1)])
-            intercept, *linear = lsq_linear(tall, np.append(root * problem.y, np.zeros(d + 1)), limits, tol=1e-14).x
-        else:
-            intercept, *linear = np.linalg.lstsq(root[:, None] * design, root * problem.y, rcond=None)[0]
-        values[0] = problem.signs[0] * intercept
-    fit = problem.fit(values, np.asarray(linear))[problem.node]
-    share = problem.weight * problem.loss.derivative(fit - problem.y)
-    met = np.abs(fit - problem.y) <= ROUNDING_OF_Y * np.abs(problem.y).max()
-    if met.any() and not problem.linear:  # at a kink of the loss any derivative between both sides will do
-        share[met] = -problem.weight[met] / problem.weight[met].sum() * share[~met].sum()
-    omega = problem.at_nodes(share)
-    omega -= omega.mean()
-    flows = [flow(problem, sign * omega) for sign in problem.signs]
-    return Solution(values=values, slopes=np.zeros((P, n, d)), linear=np.asarray(linear), multipliers=flows)
-
-
-def constant_scores(problem: Problem, loss: ClassLoss) -> Solution:
-    """Return the best constant scores, with multipliers that prove them optimal if λ is large enough."""
-    P, (n, d), m = len(problem.signs), problem.X.shape, problem.outputs
-    scores, omega = loss.constants(problem.class_share)
-    values = np.zeros((P, n))
-    values[:: P // m] = problem.signs[0] * scores[:, None]
-    dual = omega[problem.y.astype(np.intp)].T
-    demand = problem.at_nodes(problem.weight * dual)
-    flows = [flow(problem, part - part.mean()) for part in problem.to_parts(demand)]
-    return Solution(values, np.zeros((P, n, d)), np.zeros((m, d)), multipliers=flows, dual=dual)
+        # A trace of ridge: on dependent columns the bounded problem has solutions of any size.
+        tall = np.vstack([root[:, None] * design, RIDGE * np.eye(d + 1)])
+        found = lsq_linear(tall, np.append(root * problem.y, np.zeros(d + 1)), limits, tol=1e-14).x
+    else:
+        found = np.linalg.lstsq(root[:, None] * design, root * problem.y, rcond=None)[0]
+    return float(found[0]), found[1:]
 
 
 def flow(problem: Problem, demand: Array) -> csr_array:

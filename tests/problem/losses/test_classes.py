@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from pldc.problem import class_losses
-from pldc.problem.class_losses import Hinge, LogLoss, balanced, make_class_loss, softmax
+from pldc.problem.losses import Hinge, LogLoss, classes, softmax
+from pldc.problem.losses.classes import balanced
 
 BOTH = pytest.mark.parametrize("loss", [Hinge(), LogLoss()], ids=["hinge", "log"])
 
@@ -44,9 +44,9 @@ def test_prox_satisfies_the_optimality_conditions(m, step, size):
     steps, own = np.full(400, step), np.arange(m)[:, None] == y
     F = LogLoss().prox(V, y, steps)
     rounding = 1e-9 + 1e-12 * size / step
-    assert np.allclose((V - F) / step, LogLoss().dual_at(F, y), atol=rounding)
+    assert np.allclose((V - F) / step, LogLoss().gradient(F, y), atol=rounding)
     again = LogLoss().prox(V, y, steps, F + rng.normal(size=F.shape))  # from elsewhere
-    assert np.allclose((V - again) / step, LogLoss().dual_at(again, y), atol=rounding)
+    assert np.allclose((V - again) / step, LogLoss().gradient(again, y), atol=rounding)
     F = Hinge().prox(V, y, steps)
     theta, margin = (V - F) / step, F - F[y.astype(int), np.arange(400)] + 1.0
     assert np.allclose(theta.sum(axis=0), 0.0, atol=1e-9)
@@ -64,7 +64,7 @@ def test_reward_is_a_lower_bound_of_the_loss(loss):
         assert 0 <= t <= 0.6
         for scores in (F, 10.0 * rng.normal(size=F.shape)):
             assert w @ loss.at(scores, y) >= w @ (t * omega * scores).sum(axis=0) + value - 1e-9
-    gradient = loss.dual_at(F, y)
+    gradient = loss.gradient(F, y)
     tight, _ = loss.reward(gradient, y, w, 1.0)
     assert tight >= w @ loss.at(F, y) - w @ (gradient * F).sum(axis=0) - 1e-9
 
@@ -87,7 +87,7 @@ def test_nearest_is_in_balance_for_odd_hints_too(loss):
         m, o = int(rng.integers(2, 6)), 30
         y, w = rng.integers(0, m, o).astype(float), 10 ** rng.uniform(-3, 0, o)
         own = np.arange(m)[:, None] == y
-        hints = (10 ** rng.uniform(-6, 1) * rng.normal(size=(m, o)), loss.dual_at(30.0 * rng.normal(size=(m, o)), y))
+        hints = (10 ** rng.uniform(-6, 1) * rng.normal(size=(m, o)), loss.gradient(30.0 * rng.normal(size=(m, o)), y))
         sparse = np.where(rng.uniform(size=(m, o)) < 0.1, 1.0, 0.0)
         for hint in (*hints, sparse):
             omega = loss.nearest(hint, y, w)
@@ -129,11 +129,6 @@ def test_softmax_does_not_overflow():
     assert np.allclose(softmax(np.array([[1e4], [0.0]])), [[1.0], [0.0]])
 
 
-def test_unknown_name():
-    with pytest.raises(ValueError, match="loss must be one of"):
-        make_class_loss("squared")
-
-
 def test_the_prox_of_large_scores_takes_few_steps(monkeypatch):
     """Rounding of large numbers was taken for ascent, and every step halved thirty times."""
     rng = np.random.default_rng(0)
@@ -141,7 +136,7 @@ def test_the_prox_of_large_scores_takes_few_steps(monkeypatch):
     steps = np.full(100, 1000.0)
     F = LogLoss().prox(V, y, steps)
     calls = []
-    plain = class_losses.log_sum
-    monkeypatch.setattr(class_losses, "log_sum", lambda G: (calls.append(1), plain(G))[1])
+    plain = classes.log_sum
+    monkeypatch.setattr(classes, "log_sum", lambda G: (calls.append(1), plain(G))[1])
     LogLoss().prox(V, y, steps, F + 0.1 * rng.normal(size=F.shape))
     assert 2 <= len(calls) <= 20

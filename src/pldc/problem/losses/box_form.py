@@ -1,4 +1,4 @@
-"""The loss as the interior point sees it: a sum of one-dimensional losses of residuals that are linear in the fit.
+"""A loss as the interior points see it: a sum of one-dimensional losses of residuals that are linear in the fit.
 
 A regression has one residual an observation, f − y. The hinge of an observation with label y has one for every other
 class c, f_c − f_y + 1, each with the loss max(r, 0): no quadratic part, and a dual variable between 0 and its weight.
@@ -6,12 +6,15 @@ class c, f_c − f_y + 1, each with the loss max(r, 0): no quadratic part, and a
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from pldc.function.max_affine import Array
-from pldc.problem.class_losses import Hinge
-from pldc.problem.losses import Loss
-from pldc.problem.program import Problem
+from pldc.problem.losses.base import Observations
+
+if TYPE_CHECKING:
+    from pldc.problem.losses.residual import ResidualLoss
 
 
 class Residuals:
@@ -20,51 +23,56 @@ class Residuals:
     Attributes
     ----------
     weight : array of shape (k,)
-    loss : Loss
+    loss : ResidualLoss
         Of each residual.
     """
 
-    def __init__(self, problem: Problem):
-        assert isinstance(problem.loss, Loss)
-        self.problem, self.weight, self.loss = problem, problem.weight, problem.loss
+    weight: Array
+
+    def __init__(self, data: Observations, loss: ResidualLoss):
+        self.data, self.weight, self.loss = data, data.weight, loss
 
     def __call__(self, fit: Array) -> Array:
         """Residuals of the fit at the points."""
-        return self.change(fit) - self.problem.y
+        return self.change(fit) - self.data.y
 
     def change(self, fit: Array) -> Array:
         """How the residuals change with the fit."""
-        return np.asarray(fit[self.problem.node])
+        return np.asarray(fit[self.data.node])
 
     def adjoint(self, omega: Array) -> Array:
         """Transpose of `change`."""
-        return self.problem.at_nodes(omega)
+        return self.data.at_nodes(omega)
 
     def curvature(self, psi: Array) -> Array:
         """Weights ψ of the squared changes, as a second derivative in the fit."""
-        return self.problem.at_nodes(psi)
+        return self.data.at_nodes(psi)
 
     def corrected(self, omega: Array, psi: Array, flow: Array) -> Array:
         """Change ω, in proportion to ψ, so that its adjoint is `flow`."""
         lack = (flow - self.adjoint(omega)) / self.curvature(psi)
-        return omega + psi * lack[self.problem.node]
+        return omega + psi * lack[self.data.node]
+
+    def level(self, fit: Array) -> Any:
+        """Return what to add to the fit for residuals around zero."""
+        return float(self.weight @ (self.data.y - fit[self.data.node]))
 
     def dual(self, omega: Array) -> Array | None:
-        """ω as a hint for the certificate: regression needs none."""
+        """Shares of the observations as a hint for the certificate: regression needs none."""
         return None
 
 
 class HingeResiduals(Residuals):
     """Residuals of the hinge of several classes."""
 
-    def __init__(self, problem: Problem):
-        label = problem.y.astype(np.intp)
-        self.row, self.c = np.nonzero(np.arange(problem.outputs) != label[:, None])
-        self.y, self.at = label[self.row], problem.node[self.row]
-        self.problem, self.weight = problem, problem.weight[self.row]
-        self.loss = Loss("hinge", 0.0, 0.0, 1.0)
-        labels = np.zeros((problem.outputs, len(problem.X)), dtype=bool)
-        labels[label, problem.node] = True
+    def __init__(self, data: Observations, loss: ResidualLoss):
+        label = data.y.astype(np.intp)
+        self.row, self.c = np.nonzero(np.arange(data.outputs) != label[:, None])
+        self.y, self.at = label[self.row], data.node[self.row]
+        self.data, self.weight, self.loss = data, data.weight[self.row], loss
+        self.shape = data.outputs, len(data.node_weight)
+        labels = np.zeros(self.shape, dtype=bool)
+        labels[label, data.node] = True
         self.pure = (labels.sum(axis=0) == 1)[self.at]  # residuals at points of one label
 
     def __call__(self, fit: Array) -> Array:
@@ -77,13 +85,13 @@ class HingeResiduals(Residuals):
 
     def adjoint(self, omega: Array) -> Array:
         """Transpose of `change`."""
-        m, n = self.problem.outputs, len(self.problem.X)
+        m, n = self.shape
         up = np.bincount(self.c * n + self.at, weights=omega, minlength=m * n)
         return np.asarray(up - np.bincount(self.y * n + self.at, weights=omega, minlength=m * n)).reshape(m, n)
 
     def curvature(self, psi: Array) -> Array:
         """Weights ψ of the squared changes, as (m, m) second derivatives in the scores at each point."""
-        m, n = self.problem.outputs, len(self.problem.X)
+        m, n = self.shape
         out = np.zeros(n * m * m)
         for a, b, sign in (
             (self.c, self.c, 1.0),
@@ -99,24 +107,18 @@ class HingeResiduals(Residuals):
         lack = (flow - self.adjoint(omega))[self.c, self.at]
         return omega + np.where(self.pure, psi * lack / np.maximum(self._into(psi), 1e-300), 0.0)
 
+    def level(self, fit: Array) -> Any:
+        """Return what to add to the scores to have the best constants on average."""
+        return self.data.null_fit - fit.mean(axis=1)
+
     def dual(self, omega: Array) -> Array | None:
-        """ω of every class and observation, per unit of weight."""
-        out = np.zeros((self.problem.outputs, len(self.problem.y)))
-        out[self.c, self.row] = omega / self.weight
-        out[self.problem.y.astype(np.intp), np.arange(out.shape[1])] = -out.sum(axis=0)
+        """Shares of every class and observation."""
+        out = np.zeros((self.shape[0], len(self.data.y)))
+        out[self.c, self.row] = omega
+        out[self.data.y.astype(np.intp), np.arange(out.shape[1])] = -out.sum(axis=0)
         return out
 
     def _into(self, psi: Array) -> Array:
         """Σψ over the residuals of the same class at the same point."""
-        n = len(self.problem.X)
-        place = self.c * n + self.at
-        return np.asarray(np.bincount(place, weights=psi, minlength=self.problem.outputs * n)[place])
-
-
-def residuals_of(problem: Problem) -> Residuals:
-    """Return the residuals of a problem."""
-    if isinstance(problem.loss, Loss):
-        return Residuals(problem)
-    if isinstance(problem.loss, Hinge):
-        return HingeResiduals(problem)
-    raise ValueError("The log loss has no form that solver='exact' can use: take solver='admm' or 'auto'.")
+        place = self.c * self.shape[1] + self.at
+        return np.asarray(np.bincount(place, weights=psi)[place])

@@ -3,43 +3,103 @@
     hinge   Σ_{c≠y} max(f_c − f_y + 1, 0)          (the paper's)
     log     log Σ_c exp(f_c) − f_y
 
-Scores have shape (m, o): class, observation; labels are 0 … m − 1. The dual variables of a row are ω_c = ∂ℓ/∂f_c, which
-sum to zero over the classes: for the hinge ω_c = θ_c in [0, 1] for c ≠ y, for the log loss ω_c = p_c − [c = y] with p a
-distribution. What −ℓ* earns at ω is `reward`; `nearest` is a point of that domain near any ω.
+The dual variables ω of a row sum to zero over the classes. For the hinge ω_c = θ_c in [0, 1] for c ≠ y; for the log
+loss ω_c = p_c − [c = y] with p a distribution.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 from scipy.optimize import linprog
 from scipy.special import xlogy
 
 from pldc.function.max_affine import Array
+from pldc.problem.losses.base import Dual, Loss, Observations
+from pldc.problem.losses.box_form import HingeResiduals
+from pldc.problem.losses.residual import Boxed
 
-ROUNDS = 60  # of Newton's method, at most
+NEWTON_STEPS = 60  # at most
 TINY = 1e-300
-SMALLEST = 1e-8  # probability
-FARTHEST = 5.0  # that a score is moved at once
+SMALLEST_PROBABILITY = 1e-8
+LARGEST_MOVE = 5.0  # of a score at once
 DUST = 1e-9  # dual variables below this are what rounding left
-RARE = 1e-6  # share of a class that is not there
+ABSENT = 1e-6  # share of a class that is not there
+IMBALANCE = 1e-12  # of the dual variables of a class, relative to all: what rounding leaves
+FACTORS = (1.0, 0.99, 1.01, 0.95, 1.05, 0.9, 1.1, 0.5, 0.2)  # that scores are multiplied by, the best of which is kept
+
+
+class ClassLoss(Loss):
+    """A loss of the scores of all classes, which have no unit but their own."""
+
+    scores = True
+    scales = False
+    residual: float  # for each unit of ω, in units of the spread of the scores
+
+    def check(self, y: Array, outputs: int = 1) -> None:
+        """Refuse what is no label."""
+        super().check(y, outputs)
+        if not np.isin(y, np.arange(outputs)).all():
+            raise ValueError(f"Labels of {outputs} classes must be 0, 1, …")
+
+    @abstractmethod
+    def constants(self, share: Array) -> tuple[Array, Array]:
+        """Best constant scores for classes of the given shares, and the ω (label, class) that prove them best."""
+
+    @abstractmethod
+    def nearest(self, omega: Array, y: Array, weight: Array) -> Array:
+        """Return dual variables near ω (m, o) that are in the domain, with every class in balance: Σ_o w_o ω_oc = 0."""
+
+    def constant(self, data: Observations) -> tuple[Array, Array]:
+        """By the weights of the classes."""
+        label = data.y.astype(np.intp)
+        scores, omega = self.constants(np.bincount(label, weights=data.weight, minlength=data.outputs))
+        return scores, data.weight * omega[label].T
+
+    def duals(self, data: Observations, omega: Array, hint: Array | None) -> list[Dual]:
+        """Return the guess and the hint, as near as they can be brought into balance."""
+        y, w, out = data.y, data.weight, []
+        for share in (self.split(data, omega), hint):
+            if share is None:
+                continue
+            near = self.nearest(np.nan_to_num(share / w, nan=0.0, posinf=0.0, neginf=0.0), y, w)
+            if np.abs((w * near).sum(axis=1)).max() <= IMBALANCE * np.abs(w * near).sum():
+                out.append(Dual(data.at_nodes(w * near), partial(self._best_along, data, near)))
+        return out
+
+    def _best_along(self, data: Observations, omega: Array, most: float) -> float:
+        return self.reward(omega, data.y, data.weight, most)[0]
+
+    def multiple(self, data: Observations, fit: Array, size: float) -> tuple[float, Array]:
+        """Return the best of a few factors; the best constants in place of scores without slopes."""
+        if size == 0:
+            return 0.0, data.null_fit
+        t = min(FACTORS, key=lambda factor: float(data.weight @ self.at(factor * fit, data.y)) + factor * size)
+        return t, np.zeros(len(fit))
+
+    def residual_unit(self, y: Array, spread: float) -> float:
+        """Scores have no scale but that which λ leaves them: their spread over the points."""
+        return self.residual * spread
 
 
 @dataclass(frozen=True)
-class Hinge:
-    """Σ_{c≠y} max(f_c − f_y + 1, 0)."""
+class Hinge(ClassLoss):
+    """Σ_{c≠y} max(f_c − f_y + 1, 0): the paper's."""
 
     name = "hinge"
+    residual = 6.0
+    boxed = True
 
     def at(self, F: Array, y: Array) -> Array:
-        """Loss of the scores F (m, o) of observations with labels y."""
+        """ℓ."""
         label, at = y.astype(np.intp), np.arange(F.shape[1])
         return np.asarray(np.maximum(F - F[label, at] + 1.0, 0.0).sum(axis=0) - 1.0)
 
     def prox(self, V: Array, y: Array, step: Array, near: Array | None = None) -> Array:
-        """argmin_F step · ℓ(F) + ‖F − V‖² / 2, observation by observation.
+        """Find one root an observation.
 
         With t = f_y the others are f_c = v_c − step θ_c, θ_c = clip((v_c − t + 1) / step, 0, 1), and t is the root of
         t − v_y − step Σ θ_c, increasing and piecewise linear: its values at the 2 (m − 1) bends show where it lies.
@@ -64,7 +124,7 @@ class Hinge:
         return out
 
     def constants(self, share: Array) -> tuple[Array, Array]:
-        """Best constant scores for classes of the given shares, and the ω (label, class) that prove them best."""
+        """By a linear program."""
         there = np.flatnonzero(share > 0)
         m = len(there)
         y, c = (a.ravel() for a in np.meshgrid(np.arange(m), np.arange(m), indexing="ij"))
@@ -81,8 +141,8 @@ class Hinge:
         b[there] = found.x[:m]
         return b - b[there].mean(), theta - np.diag(theta.sum(axis=1))
 
-    def dual_at(self, F: Array, y: Array) -> Array:
-        """A subgradient ω (m, o)."""
+    def gradient(self, F: Array, y: Array) -> Array:
+        """One for every class within the margin."""
         label, at = y.astype(np.intp), np.arange(F.shape[1])
         omega = (F - F[label, at] + 1.0 > 0).astype(np.float64)
         omega[label, at] = 0.0
@@ -90,7 +150,7 @@ class Hinge:
         return omega
 
     def nearest(self, omega: Array, y: Array, weight: Array) -> Array:
-        """θ in the box with every class in balance, Σ_o w_o ω_oc = 0, near the given ω (m, o)."""
+        """Clip θ to its box, and multiply by factors near one."""
         label, at = y.astype(np.intp), np.arange(omega.shape[1])
         theta = np.clip(omega, 0.0, 1.0)
         theta[label, at] = 0.0
@@ -101,35 +161,50 @@ class Hinge:
         theta[label, at] = -theta.sum(axis=0)
         return theta
 
+    def conjugate(self, omega: Array, y: Array) -> Array:
+        """−Σ θ_c in the box."""
+        theta = others(omega, y)
+        inside = ((theta >= 0) & (theta <= 1)).all(axis=0) & (np.abs(omega.sum(axis=0)) <= DUST)
+        return np.where(inside, -theta.sum(axis=0), np.inf)
+
+    def room(self, omega: Array, y: Array | None = None) -> float:
+        """Return the t of the largest θ."""
+        return 1.0 / max(float(others(omega, y).max(initial=0.0)), TINY)
+
     def reward(self, omega: Array, y: Array, weight: Array, most: float) -> tuple[float, float]:
-        """Best value of −ℓ* along t · ω for 0 ≤ t ≤ `most`, and its t."""
-        label = y.astype(np.intp)
-        theta = np.where(np.arange(len(omega))[:, None] == label, 0.0, omega)
-        t = min(most, 1.0 / max(float(theta.max(initial=0.0)), TINY))
-        return t * float(weight @ theta.sum(axis=0)), t
+        """−ℓ* is linear: as far as there is room."""
+        t = min(most, self.room(omega, y))
+        return t * float(weight @ others(omega, y).sum(axis=0)), t
+
+    def split(self, data: Observations, omega: Array) -> Array:
+        """Give every observation at a point the same ω; where labels meet, other hints may be better."""
+        return np.asarray(data.weight * (omega / data.node_weight)[:, data.node])
+
+    def box_form(self, data: Observations) -> HingeResiduals:
+        """One residual for every other class, without a quadratic part."""
+        return HingeResiduals(data, Boxed(0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
-class LogLoss:
-    """Log Σ_c exp(f_c) − f_y."""
+class LogLoss(ClassLoss):
+    """log Σ_c exp(f_c) − f_y: softmax of the scores are probabilities."""
 
     name = "log"
+    residual = 10.0
+    gives_probabilities = True
 
     def at(self, F: Array, y: Array) -> Array:
-        """Loss of the scores F (m, o) of observations with labels y."""
+        """ℓ."""
         return log_sum(F) - F[y.astype(np.intp), np.arange(F.shape[1])]
 
     def prox(self, V: Array, y: Array, step: Array, near: Array | None = None) -> Array:
-        """argmin_F step · ℓ(F) + ‖F − V‖² / 2: Newton's method, halved where it does not descend.
-
-        It begins at `near`, if something close to the answer is known, else at V.
-        """
+        """Take Newton's steps from `near`, or else from V, halved where they do not descend."""
         label, at = y.astype(np.intp), np.arange(V.shape[1])
         F = V if near is None else near
         value = step * self.at(F, y) + 0.5 * ((F - V) ** 2).sum(axis=0)
         largest = np.abs(V).max(axis=0)
         rounding = 1e-12 * (1.0 + step + largest)
-        for _ in range(ROUNDS):
+        for _ in range(NEWTON_STEPS):
             p = softmax(F)
             gradient = F - V + step * p
             gradient[label, at] -= step
@@ -151,58 +226,50 @@ class LogLoss:
         return F
 
     def constants(self, share: Array) -> tuple[Array, Array]:
-        """Best constant scores for classes of the given shares, and the ω (label, class) there."""
-        b = np.log(np.maximum(share, RARE))
+        """Logarithms of the shares."""
+        b = np.log(np.maximum(share, ABSENT))
         return b - b.mean(), share - np.eye(len(share))
 
-    def dual_at(self, F: Array, y: Array) -> Array:
-        """The gradient ω (m, o)."""
+    def gradient(self, F: Array, y: Array) -> Array:
+        """P − [c = y]."""
         p = softmax(F)
         p[y.astype(np.intp), np.arange(F.shape[1])] -= 1.0
         return p
 
     def nearest(self, omega: Array, y: Array, weight: Array) -> Array:
-        """P − [c = y] with p a distribution and every class in balance, near the given ω (m, o)."""
+        """Multiply probabilities by a factor for each class."""
         label, at = y.astype(np.intp), np.arange(omega.shape[1])
         wanted = np.bincount(label, weights=weight, minlength=len(omega))
         there = np.flatnonzero(wanted > 0)
         p = omega.copy()
         p[label, at] += 1.0
-        q = tilted(np.log(np.maximum(p[there], SMALLEST)), wanted[there], weight)
+        q = tilted(np.log(np.maximum(p[there], SMALLEST_PROBABILITY)), wanted[there], weight)
         out = np.zeros_like(omega)
         out[there] = q
         out[label, at] -= 1.0
         return out
 
-    def reward(self, omega: Array, y: Array, weight: Array, most: float) -> tuple[float, float]:
-        """Best value of −ℓ* along t · ω for 0 ≤ t ≤ `most`, and its t: concave in t."""
-        label, at = y.astype(np.intp), np.arange(omega.shape[1])
-        own = np.zeros_like(omega)
-        own[label, at] = 1.0
+    def conjugate(self, omega: Array, y: Array) -> Array:
+        """Σ p log p; what is outside of [0, 1], for rounding, is cut off."""
+        p = omega.copy()
+        p[y.astype(np.intp), np.arange(omega.shape[1])] += 1.0
+        p = np.clip(p, 0.0, 1.0)
+        return np.asarray(xlogy(p, p).sum(axis=0))
 
-        def value(t: float) -> float:
-            p = np.clip(own + t * omega, 0.0, 1.0)
-            return -float(weight @ xlogy(p, p).sum(axis=0))
+    def room(self, omega: Array, y: Array | None = None) -> float:
+        """Return one: that ω is in the domain is taken for granted."""
+        return 1.0
 
-        low, high = 0.0, min(most, 1.0)
-        for _ in range(60):
-            a, b = low + (high - low) / 3, high - (high - low) / 3
-            low, high = (a, high) if value(a) < value(b) else (low, b)
-        best = max((min(most, 1.0), 0.5 * (low + high)), key=value)
-        return value(best), best
-
-
-ClassLoss = Hinge | LogLoss
-CLASS_LOSSES = ("hinge", "log")
+    def split(self, data: Observations, omega: Array) -> Array:
+        """Observations at a point have the same probabilities: exact."""
+        own = (np.arange(data.outputs)[:, None] == data.y).astype(np.float64)
+        p = (omega + data.at_nodes(data.weight * own)) / data.node_weight
+        return np.asarray(data.weight * (p[:, data.node] - own))
 
 
-def make_class_loss(name: Any) -> ClassLoss:
-    """Return the loss called `name`."""
-    if name == "hinge":
-        return Hinge()
-    if name == "log":
-        return LogLoss()
-    raise ValueError(f"loss must be one of {CLASS_LOSSES}, got {name!r}.")
+def others(omega: Array, y: Array | None) -> Array:
+    """Return ω with zero in place of that of the label."""
+    return np.where(np.arange(len(omega))[:, None] == y, 0.0, omega)
 
 
 def log_sum(F: Array) -> Array:
@@ -225,14 +292,14 @@ def tilted(F: Array, wanted: Array, weight: Array) -> Array:
         return float(weight @ log_sum(F + v[:, None]) - wanted @ v)
 
     current = value(b)
-    for _ in range(ROUNDS):
+    for _ in range(NEWTON_STEPS):
         p = softmax(F + b[:, None])
         excess = p @ weight - wanted
         if np.abs(excess).max() <= 1e-15 * weight.sum():
             break
         H = np.diag(p @ weight) - (p * weight) @ p.T
         move = np.linalg.lstsq(H, excess, rcond=1e-14)[0]
-        move *= min(1.0, FARTHEST / max(float(np.abs(move).max()), TINY))
+        move *= min(1.0, LARGEST_MOVE / max(float(np.abs(move).max()), TINY))
         length = 1.0
         while length > 1e-6 and not value(b - length * move) <= current + 1e-15 * abs(current):
             length *= 0.5
