@@ -66,6 +66,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         seed = 0 if self.random_state is None else self.random_state
         return Settings(
             recipe=self._recipe(),
+            n_pieces="rows",
             lam=self._lam(),
             solver=solver_setting(self.solver, self._tol),
             folds=folds_of(self, cv, given, groups),

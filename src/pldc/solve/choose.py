@@ -22,15 +22,17 @@ SLOTS = 120  # rows that the fullest point holds in a part: 40 to 60 in most sol
 
 
 def make_solver(
-    name: str,
+    name,
     problem: Problem,
     *,
-    tol: float,
+    tol: float = 1e-4,
     max_iter: int | None = None,
     threads: int | None = None,
     device: str | None = None,
 ) -> Solver:
     """Return the solver called `name` for the problem; refuse it where its memory would not suffice."""
+    if isinstance(name, Setting):
+        name, tol, max_iter, device = name.name, name.tol, name.max_iter, name.device
     if name not in SOLVERS:
         raise ValueError(f"solver must be one of {SOLVERS}, got {name!r}.")
     if device is not None and name == "exact":
@@ -92,3 +94,18 @@ def available() -> float | None:
     except (OSError, ValueError):
         return free
     return min(free, cap - used)
+
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    tol: float = 1e-4
+    max_iter: int | None = None
+    device: str | None = None
+
+
+def solver_setting(solver, tol):
+    return solver if isinstance(solver, Setting) else Setting(solver, tol)
