@@ -7,16 +7,16 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pldc import DCClassifier
+from pldc import Admm, Auto, CrossValidation, DCClassifier
 from pldc.estimators.classifier import calibrate
 from pldc.problem.recipe import Rows
 from pldc.select import search
 from pldc.select.rough import iterations
 
 CHECKED = [
-    DCClassifier(lam=0.05, solver="admm", tol=0.05, max_iter=150, n_jobs=1),
-    DCClassifier(loss="log", lam=0.05, penalty="joint", tol=0.05, max_iter=150, n_jobs=1),
-    DCClassifier(cv=2, tol=0.05, n_jobs=1),
+    DCClassifier(lam=0.05, n_jobs=1, solver=Admm(tol=0.05, max_iter=150)),
+    DCClassifier(loss="log", lam=0.05, penalty="joint", n_jobs=1, solver=Auto(tol=0.05, max_iter=150)),
+    DCClassifier(cv=2, n_jobs=1, solver=Auto(tol=0.05)),
 ]
 
 
@@ -106,7 +106,7 @@ def test_probabilities_need_folds_or_the_log_loss():
     with pytest.raises(AttributeError, match="predict_proba") as raised:
         hinge.predict_proba  # noqa: B018
     assert "loss='log'" in str(raised.value.__cause__)
-    log = DCClassifier(lam=0.05, loss="log", tol=0.1).fit(X, y)
+    log = DCClassifier(lam=0.05, loss="log", solver=Auto(tol=0.1)).fit(X, y)
     assert log.solver_ == "admm"
     scores = log.decision_function(X)
     odds = np.log(log.predict_proba(X)[:, 1:] / log.predict_proba(X)[:, :1])
@@ -144,8 +144,8 @@ def test_weights():
     weight = np.ones(30)
     weight[[3, 5]] = 2.0, 0.0
     rows = np.r_[np.delete(np.arange(30), 5), 3]
-    a = DCClassifier(lam=0.02, tol=1e-5).fit(X, y, sample_weight=weight)
-    b = DCClassifier(lam=0.02, tol=1e-5).fit(X[rows], y[rows])
+    a = DCClassifier(lam=0.02, solver=Auto(tol=1e-05)).fit(X, y, sample_weight=weight)
+    b = DCClassifier(lam=0.02, solver=Auto(tol=1e-05)).fit(X[rows], y[rows])
     assert np.allclose(a.decision_function(X), b.decision_function(X), atol=1e-6)
     heavy = DCClassifier(lam=0.3, class_weight={0: 20.0, 1: 1.0, 2: 1.0}).fit(X, y)
     assert (heavy.predict(X) == 0).sum() > (DCClassifier(lam=0.3).fit(X, y).predict(X) == 0).sum()
@@ -181,7 +181,7 @@ def test_a_scorer_groups_and_names():
     X, y = rings(40)
     table = pandas.DataFrame(X, columns=["a", "b"])
     groups = np.repeat(np.arange(10), 4)
-    model = DCClassifier(n_jobs=1, scoring="accuracy", cv=3).fit(table, NAMES[y], groups=groups)
+    model = DCClassifier(n_jobs=1, cv=CrossValidation(3, scoring="accuracy")).fit(table, NAMES[y], groups=groups)
     best = model.cv_results_["mean_test_score"].max()
     assert 0.5 < best <= 1.0
     assert model.feature_names_in_.tolist() == ["a", "b"] and model.explain(table).features == ("a", "b")
@@ -243,7 +243,7 @@ def test_class_weights_are_checked_and_balanced_by_weight():
         with pytest.raises(ValueError, match="class_weight"):
             DCClassifier(lam=0.1, class_weight=wrong).fit(X, y)
     weight = np.where(y == 0, 3.0, 1.0)
-    balanced = DCClassifier(lam=0.02, class_weight="balanced", tol=1e-4)
+    balanced = DCClassifier(lam=0.02, class_weight="balanced", solver=Auto(tol=0.0001))
     a, b = balanced.fit(X, y, weight).decision_function(X), balanced.fit(X, y).decision_function(X)
     assert np.allclose(a, b, atol=1e-6)
 
@@ -268,7 +268,7 @@ def test_scores_that_are_all_but_gone_count_as_gone(scoring):
     """At a large λ rough scores are tiny, in the right order still; the accurate ones are constant."""
     X, y = load_iris(return_X_y=True)
     X, y = X[::2], (y[::2] == 0).astype(int)
-    model = DCClassifier(scoring=scoring, n_jobs=1).fit(X, y)
+    model = DCClassifier(n_jobs=1, cv=CrossValidation(scoring=scoring)).fit(X, y)
     assert model.score(X, y) == 1.0 and model.cv_score_ == 1.0
     constant = model.cv_results_["mean_test_score"][0]
     assert constant == pytest.approx({"accuracy": 2 / 3, "roc_auc": 0.5}[scoring], abs=0.02)
@@ -285,7 +285,7 @@ def test_a_scorer_of_classes_waits_for_the_fits(scoring, patient, monkeypatch):
 
     monkeypatch.setattr(search, "fit_path", watched)
     X, y = rings(24)
-    DCClassifier(scoring=scoring, cv=2, n_jobs=1).fit(X, y)
+    DCClassifier(n_jobs=1, cv=CrossValidation(2, scoring=scoring)).fit(X, y)
     assert seen and all(value is patient for value in seen)
     assert iterations(75, 3, patient=True) == [80] * 3 > iterations(75, 3)
 

@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
-from pldc import PLDC, DCRegressor, cli
+from pldc import PLDC, Auto, DCRegressor, cli
 from pldc.view import plot_path, plot_regions, plot_surface
 from tests.problems import synthetic
 
@@ -82,7 +82,7 @@ def test_no_command_is_an_error(capsys):
 
 def test_plot_surface():
     X, y = synthetic(30, 2)
-    model = DCRegressor(lam=0.01, tol=1e-2).fit(X, y)
+    model = DCRegressor(lam=0.01, solver=Auto(tol=0.01)).fit(X, y)
     figure = plot_surface(model.function_, X, y, title="a surface", names=("u", "v"), grid=20)
     assert isinstance(figure, Figure) and len(figure.axes) == 2
     assert figure.axes[0].get_title() == "a surface" and figure.axes[1].get_xlabel() == "u"
@@ -104,7 +104,7 @@ def test_plot_regions():
 
 def test_plot_path_draws_three_panels():
     X, y = synthetic(20, 2)
-    path = DCRegressor(tol=1e-2).path(X, y, [1.0, 0.1])
+    path = DCRegressor(solver=Auto(tol=0.01)).path(X, y, [1.0, 0.1])
     figure = plot_path(path, X)
     assert isinstance(figure, Figure) and len(figure.axes) == 3
     assert len(figure.axes[0].lines[0].get_xdata()) == 2

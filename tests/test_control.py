@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from pldc import DCClassifier, DCRegressor
+from pldc import Admm, Auto, DCClassifier, DCRegressor
 from tests.problems import synthetic
 
 
@@ -24,15 +24,15 @@ def test_a_monitor_stops_the_fit(solver):
 def test_a_gap_missed_by_the_quick_engine_names_the_accurate_one(monkeypatch):
     X, y = synthetic(60, 2)
     with pytest.warns(ConvergenceWarning) as asked:
-        DCRegressor(lam=0.01, solver="admm", max_iter=5).fit(X, y)
+        DCRegressor(lam=0.01, solver=Admm(max_iter=5)).fit(X, y)
     assert "solver='exact' is accurate" not in str(asked[0].message)
     monkeypatch.setattr("pldc.solve.choose.LARGEST_EXACT", 10)
     monkeypatch.setattr("pldc.solve.choose.MOST_SCORES", 10)
     with pytest.warns(ConvergenceWarning, match="solver='exact' is accurate"):
-        DCRegressor(lam=0.01, max_iter=5).fit(X, y)
+        DCRegressor(lam=0.01, solver=Auto(max_iter=5)).fit(X, y)
     for loss, named in (("hinge", True), ("log", False)):  # the log loss has no such engine
         with pytest.warns(ConvergenceWarning) as warned:
-            DCClassifier(lam=0.01, loss=loss, max_iter=3).fit(X, y > 0)
+            DCClassifier(lam=0.01, loss=loss, solver=Auto(max_iter=3)).fit(X, y > 0)
         assert ("solver='exact' is accurate" in str(warned[0].message)) == named
     with pytest.warns(ConvergenceWarning) as warned:
         DCRegressor(lam=0.01).fit(X, y, monitor=lambda row: row["iteration"] == 3)
@@ -65,7 +65,7 @@ def test_a_fit_that_fails_leaves_no_half_of_an_older_one():
 def test_solvers_agree():
     X, y = synthetic(60, 2)
     exact = DCRegressor(lam=0.1, solver="exact").fit(X, y)
-    quick = DCRegressor(lam=0.1, solver="admm", tol=1e-2).fit(X, y)
+    quick = DCRegressor(lam=0.1, solver=Admm(tol=0.01)).fit(X, y)
     assert quick.certificate_.lower <= exact.certificate_.upper and quick.certificate_.upper >= exact.certificate_.lower
     assert exact.solver_ == DCRegressor(lam=0.1).fit(X, y).solver_
     assert np.abs(exact.predict(X) - quick.predict(X)).mean() < 0.1

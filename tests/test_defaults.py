@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 
-from pldc import DCRegressor
+from pldc import CrossValidation, DCRegressor
 from tests.problems import slanted, synthetic
 
 X, Y = slanted()
@@ -63,7 +63,7 @@ def test_order_repetition_and_weight_zero_change_nothing_beside_folds_of_ones_ow
 
 def test_groups_of_many_rows_are_all_fitted():
     many, target = synthetic(200, 2)
-    model = DCRegressor(max_cv_rows=50).fit(many, target, groups=np.arange(200) % 10)
+    model = DCRegressor(cv=CrossValidation(max_rows=50)).fit(many, target, groups=np.arange(200) % 10)
     assert model.clip_range_ == (target.min(), target.max())
     assert np.allclose(model.reference_, many.mean(axis=0))
 
@@ -91,14 +91,14 @@ def test_a_constant_column_of_any_size(fitted, value):
 
 @pytest.mark.parametrize("cv", [KFold(3, shuffle=True, random_state=0), ShuffleSplit(2, random_state=0), 3])
 def test_any_splitter_and_scorer(cv):
-    model = DCRegressor(cv=cv, scoring="r2").fit(X, Y)
+    model = DCRegressor(cv=CrossValidation(cv, scoring="r2")).fit(X, Y)
     assert 0.5 < model.cv_score_ <= 1 and 0.5 < model.cv_results_["mean_test_score"].max() <= 1  # no negative loss
     low, high = model.predict_interval(X)
     assert (low <= high).all()
 
 
 def test_a_scorer_of_ones_own_predicts_only():
-    model = DCRegressor(scoring=lambda m, X, y: -np.abs(m.predict(X) - y).mean()).fit(X, Y)
+    model = DCRegressor(cv=CrossValidation(scoring=lambda m, X, y: -np.abs(m.predict(X) - y).mean())).fit(X, Y)
     assert -0.5 < model.cv_score_ < 0
 
 

@@ -3,17 +3,17 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pldc import DCRegressor, Quantile
+from pldc import Auto, DCRegressor, Quantile, Seminorm
 
 SETTINGS = [
     DCRegressor(),
     DCRegressor(n_pieces="rows"),
     DCRegressor(n_pieces=4),
-    DCRegressor(cv=2, n_jobs=1, tol=1e-3),  # cross-validation, in less time than with the defaults
-    DCRegressor(loss="absolute", penalty="joint", lam=0.01, tol=1e-3),
-    DCRegressor(loss="huber", shape="convex", linear="free", lam=0.01, tol=1e-3),
-    DCRegressor(loss=Quantile(0.7), shape="concave", lam=0.01, clip=False, standardize=False, tol=1e-3),
-    DCRegressor(loss=Quantile(0.95), lam=0.01, tol=1e-3),
+    DCRegressor(cv=2, n_jobs=1, solver=Auto(tol=0.001)),  # cross-validation, in less time than with the defaults
+    DCRegressor(loss="absolute", penalty="joint", lam=0.01, solver=Auto(tol=0.001)),
+    DCRegressor(loss="huber", shape="convex", lam=0.01, solver=Auto(tol=0.001), penalty=Seminorm(free_linear=True)),
+    DCRegressor(loss=Quantile(0.7), shape="concave", lam=0.01, clip=False, standardize=False, solver=Auto(tol=0.001)),
+    DCRegressor(loss=Quantile(0.95), lam=0.01, solver=Auto(tol=0.001)),
 ]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 
-from pldc import DCRegressor, Huber, Quantile
+from pldc import Auto, CrossValidation, DCRegressor, Huber, Quantile
 from pldc.select.search import Search
 from tests.problems import slanted
 
@@ -94,13 +94,13 @@ def test_lam_of_a_squared_loss_scales_with_y_without_standardisation():
 def test_any_splitter_scorer_and_groups():
     X, y = slanted(30)
     for cv in (KFold(3, shuffle=True, random_state=0), ShuffleSplit(2, random_state=0), list(KFold(2).split(X))):
-        model = DCRegressor(cv=cv, n_jobs=1, scoring="r2", tol=1e-3).fit(X, y)
+        model = DCRegressor(n_jobs=1, solver=Auto(tol=0.001), cv=CrossValidation(cv, scoring="r2")).fit(X, y)
         splits = list(cv.split(X)) if hasattr(cv, "split") else cv
         assert f"split{len(splits) - 1}_test_score" in model.cv_results_
         assert f"split{len(splits)}_test_score" not in model.cv_results_
         assert 0.5 < model.cv_results_["mean_test_score"].max() <= 1  # R², not a negative loss
     groups = np.repeat(np.arange(6), 5)
-    model = DCRegressor(cv=3, n_jobs=1, tol=1e-3).fit(X, y, groups=groups)
+    model = DCRegressor(cv=3, n_jobs=1, solver=Auto(tol=0.001)).fit(X, y, groups=groups)
     assert "split2_test_score" in model.cv_results_ and "split3_test_score" not in model.cv_results_
     with pytest.raises(ValueError, match="groups"):
         DCRegressor(cv=3, n_jobs=1).fit(X, y, groups=groups[:4])
@@ -109,7 +109,10 @@ def test_any_splitter_scorer_and_groups():
 def test_one_standard_error_takes_a_larger_lam():
     X, y = slanted(40, seed=2)
     settings = {"n_jobs": 1, "tol": 1e-3}
-    plain, cautious = DCRegressor(**settings).fit(X, y), DCRegressor(one_standard_error=True, **settings).fit(X, y)
+    plain, cautious = (
+        DCRegressor(**settings).fit(X, y),
+        DCRegressor(cv=CrossValidation(one_standard_error=True), **settings).fit(X, y),
+    )
     assert cautious.lam_ >= plain.lam_
     results = cautious.cv_results_
     mean = results["mean_test_score"]
@@ -120,10 +123,10 @@ def test_one_standard_error_takes_a_larger_lam():
 
 def test_subsample_for_many_rows():
     X, y = slanted(80)
-    model = DCRegressor(max_cv_rows=40, n_jobs=1, tol=1e-2).fit(X, y)
+    model = DCRegressor(n_jobs=1, solver=Auto(tol=0.01), cv=CrossValidation(max_rows=40)).fit(X, y)
     assert np.isclose(model.lam_ / model.cv_results_["param_lam"], 0.5 ** (2 / 6)).any()
     with pytest.raises(ValueError, match="max_cv_rows"):
-        DCRegressor(max_cv_rows=1).fit(X, y)
+        DCRegressor(cv=CrossValidation(max_rows=1)).fit(X, y)
 
 
 def test_few_rows_fall_back_on_the_discrepancy():
@@ -135,17 +138,17 @@ def test_few_rows_fall_back_on_the_discrepancy():
 
 def test_a_constant_column_of_any_size():
     X, y = slanted(23)
-    plain = DCRegressor(n_jobs=1, tol=1e-3).fit(X, y).score(X, y)
+    plain = DCRegressor(n_jobs=1, solver=Auto(tol=0.001)).fit(X, y).score(X, y)
     for value in (1.1e33, 1.1e100):
         wide = np.column_stack([X, np.full(23, value)])
-        assert DCRegressor(n_jobs=1, tol=1e-3).fit(wide, y).score(wide, y) > plain - 0.05
+        assert DCRegressor(n_jobs=1, solver=Auto(tol=0.001)).fit(wide, y).score(wide, y) > plain - 0.05
 
 
 def test_intervals_cover():
     X, y = slanted(400, seed=7)
     shares = []
     for seed in (6, 8, 9, 10):  # of sixty rows one sample may be off by a tenth
-        model = DCRegressor(n_pieces="rows", n_jobs=1, tol=1e-3).fit(*slanted(60, seed=seed))
+        model = DCRegressor(n_pieces="rows", n_jobs=1, solver=Auto(tol=0.001)).fit(*slanted(60, seed=seed))
         low, high = model.predict_interval(X, 0.8)
         assert (low <= high).all()
         shares.append(((low <= y) & (y <= high)).mean())
@@ -212,7 +215,7 @@ def test_interrupted_search_leaves_no_half_of_a_model(monkeypatch):
 
 def test_progress_is_logged(caplog):
     with caplog.at_level(logging.INFO, logger="pldc"):
-        DCRegressor(verbose=1, n_jobs=1, tol=1e-2).fit(*slanted(16))
+        DCRegressor(verbose=1, n_jobs=1, solver=Auto(tol=0.01)).fit(*slanted(16))
     (told,) = [r.message for r in caplog.records if r.message.startswith("cross-validation: best lam ")]
     assert " of 13 values, mean score -0.0" in told  # it has grown
 
@@ -238,9 +241,9 @@ def test_two_processes_and_a_local_dask_cluster_agree_with_one():
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
 def test_folds_are_fitted_under_any_backend(backend):
     X, y = slanted(30)
-    alone = DCRegressor(n_jobs=1, tol=1e-2).fit(X, y)
+    alone = DCRegressor(n_jobs=1, solver=Auto(tol=0.01)).fit(X, y)
     with joblib.parallel_config(backend, n_jobs=2):
-        others = DCRegressor(tol=1e-2).fit(X, y), DCRegressor(n_jobs=2, tol=1e-2).fit(X, y)
+        others = DCRegressor(solver=Auto(tol=0.01)).fit(X, y), DCRegressor(n_jobs=2, solver=Auto(tol=0.01)).fit(X, y)
     for other in others:
         assert other.lam_ == alone.lam_ and other.cv_score_ == pytest.approx(alone.cv_score_, rel=1e-9)
         np.testing.assert_allclose(other.predict(X), alone.predict(X), atol=1e-6)
@@ -281,7 +284,7 @@ def test_groups_stay_together(monkeypatch):
         original(self, recipe, rows, splits, *args, **settings)
 
     monkeypatch.setattr(Search, "__init__", spy)
-    DCRegressor(cv=3, n_jobs=1, tol=1e-2).fit(X, y, groups=groups)
+    DCRegressor(cv=3, n_jobs=1, solver=Auto(tol=0.01)).fit(X, y, groups=groups)
     rows, splits = seen[0]
     assert np.array_equal(rows.X, X) and len(splits) == 3
     for train, test in splits:
@@ -298,7 +301,7 @@ def test_huber_loss_is_scored_in_the_units_of_the_program():
 def test_scores_that_are_no_numbers_and_folds_that_are_none():
     X, y = slanted(12)
     with pytest.raises(ValueError, match="is a number"):
-        DCRegressor(scoring=lambda model, X, y: np.nan, n_jobs=1).fit(X, y)
+        DCRegressor(n_jobs=1, cv=CrossValidation(scoring=lambda model, X, y: np.nan)).fit(X, y)
     with pytest.raises(ValueError, match="yields no fold"):
         DCRegressor(cv=[], n_jobs=1).fit(X, y)
     with pytest.raises(ValueError, match="one group"):
@@ -308,7 +311,9 @@ def test_scores_that_are_no_numbers_and_folds_that_are_none():
 def test_a_scorer_without_weights_sees_repeated_rows():
     X, y = slanted(16)
     X, y = np.vstack([X, X[:2]]), np.append(y, y[:2])
-    model = DCRegressor(scoring=lambda m, X, y: -np.abs(m.predict(X) - y).mean(), n_jobs=1, tol=1e-2)
+    model = DCRegressor(
+        n_jobs=1, solver=Auto(tol=0.01), cv=CrossValidation(scoring=lambda m, X, y: -np.abs(m.predict(X) - y).mean())
+    )
     assert model.fit(X, y).lam_ > 0
 
 

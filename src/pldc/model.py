@@ -10,28 +10,10 @@ from numpy.typing import ArrayLike
 
 from pldc.function import PLDC, ClassExplanation, Explanation, explain, explain_classes
 from pldc.function.max_affine import Array
+from pldc.problem.certificate import Certificate
 from pldc.problem.losses import softmax
 
 MOST_ERRORS = 1000  # at rows left out that are kept: of more, so many quantiles
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """Proof of near-optimality of a program: lower ≤ optimum ≤ upper.
-
-    Attributes
-    ----------
-    upper : float
-        Objective of the function that was returned.
-    lower : float
-        No function of the class has an objective below this.
-    gap : float
-        (upper − lower) / max(upper, lower), but no less than 1e-9 of the objective of the best constant below the line.
-    """
-
-    upper: float
-    lower: float
-    gap: float
 
 
 @dataclass(frozen=True)
@@ -217,6 +199,8 @@ class Model:
 
     def explain_classes(self, X: Array, reference: Any = None) -> ClassExplanation:
         """Explain the classes of a classification; see :meth:`pldc.DCClassifier.explain`."""
+        if self.classes is None:
+            raise ValueError("This model is one of a regression: it has no classes.")
         where = self.reference(reference)
         return explain_classes(list(self.functions), X, self.classes, reference=where, features=self.feature_names)
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from pldc.select.intervals import CrossFit
 
 from pldc.function import PLDC
-from pldc.select.intervals import CrossFit
 
 
 def test_equals_the_definition():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.problems import slanted
 
-from pldc import PLDC, DCRegressor
+from pldc import PLDC, Auto, DCRegressor
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Rows
 from pldc.select import search
@@ -85,7 +85,7 @@ def test_a_rough_fit_that_has_not_arrived_counts_as_its_best_multiple():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 8))
     y = X[:, 0] + 0.45 * rng.normal(size=60)
-    recipe = DCRegressor(lam=0.1, tol=0.1).fit(X, y)._recipe()
+    recipe = DCRegressor(lam=0.1, solver=Auto(tol=0.1)).fit(X, y)._recipe()
     rows = Rows(X, y, np.ones(len(y)))
     problem = recipe.problem(rows, recipe.units(rows), 50.0)
     far = PLDC.affine(np.eye(8)[0])
@@ -98,7 +98,7 @@ def test_a_rough_fit_that_has_not_arrived_counts_as_its_best_multiple():
 
 def test_what_the_folds_promise_is_what_the_accurate_fit_keeps():
     X, y = slanted(100, 5)
-    model = DCRegressor(n_pieces="rows", n_jobs=1, tol=1e-3).fit(X, y)
+    model = DCRegressor(n_pieces="rows", n_jobs=1, solver=Auto(tol=0.001)).fit(X, y)
     promised = 1.0 + model.cv_score_  # the score is minus the error in units of the variance
     assert promised > 0.3 and model.score(X, y) > promised
     new, truth = slanted(1000, 5, seed=1)

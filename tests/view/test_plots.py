@@ -3,11 +3,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from pldc.select.simplify import Simplification
 from sklearn.exceptions import NotFittedError
 from tests.problems import synthetic
 
 from pldc import PLDC, DCRegressor, Hinges, MaxAffine
-from pldc.select.simplify import Simplification
 from pldc.view import plot_regions, plot_simplification, plot_surface
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from pldc.fit.settings import Settings
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.model import Certificate, Errors, Model, SolvedProgram
-from pldc.problem.certificate import certify
+from pldc.model import Errors, Model, SolvedProgram
+from pldc.problem.certificate import Certificate, certify
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows, Split
 from pldc.problem.units import Units
@@ -122,7 +122,7 @@ def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> 
     functions = [units.restore(f.drop_dominated()) for f in problem.functions(feasible)]
     numbers = SolvedProgram(
         lam=problem.lam,
-        certificate=Certificate(found.upper, found.lower, found.gap),
+        certificate=found.numbers,
         loss=problem.risk(problem.fit(feasible.values, feasible.linear)),
         seminorm=problem.penalty.value(feasible.slopes),
         solver=solver.name,

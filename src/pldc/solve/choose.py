@@ -101,11 +101,34 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Setting:
-    name: str
     tol: float = 1e-4
     max_iter: int | None = None
     device: str | None = None
+    name = "auto"
+
+
+class Auto(Setting):
+    pass
+
+
+class Exact(Setting):
+    name = "exact"
+
+
+class Admm(Setting):
+    name = "admm"
+
+
+class Line(Setting):
+    name = "line"
 
 
 def solver_setting(solver, tol):
-    return solver if isinstance(solver, Setting) else Setting(solver, tol)
+    if isinstance(solver, Setting):
+        return solver
+    kinds = {"auto": Auto, "exact": Exact, "admm": Admm, "line": Line}
+    if not (isinstance(solver, str) and solver in kinds):
+        raise ValueError(
+            f"solver must be one of {tuple(kinds)}, or an object such as Exact(tol=0.0001); got {solver!r}."
+        )
+    return kinds[solver](tol)

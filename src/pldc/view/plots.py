@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pldc.fit.program import Path
 from pldc.function import PLDC
 from pldc.function.max_affine import Array
-from pldc.fit.program import Path
 
 NEAR = 0.1  # of the best error: how much more the smallest number of pieces may have to be chosen
 
