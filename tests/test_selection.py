@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 
-from pldc import Auto, CrossValidation, DCRegressor, Huber, Quantile
-from pldc.select.search import Search
+from pldc import PLDC, Auto, CrossValidation, DCRegressor, Huber, Quantile
 from tests.problems import slanted
 
 
@@ -271,24 +270,6 @@ def test_folds_count_the_rows_as_given_and_weight_zero_counts_for_none():
     groups = np.repeat(np.arange(4), 6)
     zero = DCRegressor(cv=3, **settings).fit(X, y, sample_weight=weight, groups=groups)
     assert zero.lam_ > 0
-
-
-def test_groups_stay_together(monkeypatch):
-    X, y = slanted(24)
-    groups = np.tile(np.arange(6), 4)
-    seen = []
-    original = Search.__init__
-
-    def spy(self, recipe, rows, splits, *args, **settings):
-        seen.append((rows, splits))
-        original(self, recipe, rows, splits, *args, **settings)
-
-    monkeypatch.setattr(Search, "__init__", spy)
-    DCRegressor(cv=3, n_jobs=1, solver=Auto(tol=0.01)).fit(X, y, groups=groups)
-    rows, splits = seen[0]
-    assert np.array_equal(rows.X, X) and len(splits) == 3
-    for train, test in splits:
-        assert not set(groups[train]) & set(groups[test])
 
 
 def test_huber_loss_is_scored_in_the_units_of_the_program():

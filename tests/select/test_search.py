@@ -103,3 +103,21 @@ def test_what_the_folds_promise_is_what_the_accurate_fit_keeps():
     assert promised > 0.3 and model.score(X, y) > promised
     new, truth = slanted(1000, 5, seed=1)
     assert model.score(new, truth) > promised - 0.15
+
+
+def test_groups_stay_together(monkeypatch):
+    X, y = slanted(24)
+    groups = np.tile(np.arange(6), 4)
+    seen = []
+    original = Search.__init__
+
+    def spy(self, recipe, rows, splits, *args, **settings):
+        seen.append((rows, splits))
+        original(self, recipe, rows, splits, *args, **settings)
+
+    monkeypatch.setattr(Search, "__init__", spy)
+    DCRegressor(cv=3, n_jobs=1, tol=1e-2).fit(X, y, groups=groups)
+    rows, splits = seen[0]
+    assert np.array_equal(rows.X, X) and len(splits) == 3
+    for train, test in splits:
+        assert not set(groups[train]) & set(groups[test])

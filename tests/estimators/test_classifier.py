@@ -173,7 +173,10 @@ def test_a_border_that_the_folds_hardly_see_is_fitted():
         X = rng.standard_normal((n, 2))
         return X, (X.sum(axis=1) + 0.7 * rng.standard_normal(n) > 1).astype(int)
 
-    assert DCClassifier(n_jobs=1).fit(*rows(70, 1)).score(*rows(2000, 99)) > 0.8  # 0.73 are of the first class
+    model = DCClassifier(n_jobs=1).fit(*rows(40, 7))
+    scores = model.cv_results_["mean_test_score"]
+    assert scores.max() - scores[0] < 0.02  # constants are nearly as good
+    assert model.score(*rows(2000, 99)) > 0.8  # 0.73 are of the first class
 
 
 def test_a_scorer_groups_and_names():

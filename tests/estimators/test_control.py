@@ -53,6 +53,20 @@ def test_ctrl_c_keeps_what_was_found_and_is_not_swallowed(solver):
     assert model.certificate_.gap < 0.9 and model.score(X, y) > 0.1
 
 
+def test_ctrl_c_after_cross_validation_leaves_a_model_with_its_folds():
+    X, y = synthetic(40, 2)
+
+    def press(row):
+        if row["iteration"] == 5:
+            raise KeyboardInterrupt
+
+    model = DCRegressor(n_pieces="rows", n_jobs=1, tol=1e-12)
+    with pytest.warns(ConvergenceWarning, match="interrupted"), pytest.raises(KeyboardInterrupt, match="usable"):
+        model.fit(X, y, monitor=press)
+    low, high = model.predict_interval(X)
+    assert (low < high).all() and model.cv_score_ in model.cv_results_["mean_test_score"] and model.score(X, y) > 0.1
+
+
 def test_a_fit_that_fails_leaves_no_half_of_an_older_one():
     X, y = synthetic(20, 2)
     model = DCRegressor(lam=0.1).fit(X, y)
