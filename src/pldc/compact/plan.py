@@ -53,10 +53,10 @@ def plan_for(n: int, d: int, plain: bool = False, hinged: bool = False) -> Plan:
     smooth: tuple[float, ...]
     if n <= FEW_ROWS:
         rough, smooth = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0), (1e-3, 1e-2, 0.1, 1.0, 3.0, 10.0)
-        plan = Plan([Candidate(10, 8, rough), Candidate(16, 20, rough), Candidate(0, 16, smooth, 2, 80)], n, 1, 8, 3)
+        plan = Plan([Candidate(10, 8, rough), Candidate(16, 20, rough), Candidate(0, 16, smooth, 2, 80)], n, 1, 4, 3)
     elif n <= SOME_ROWS:
         rough, smooth = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0), (1e-4, 1e-3, 1e-2, 0.1, 1.0)
-        plan = Plan([Candidate(10, 16, rough), Candidate(24, 32, rough), Candidate(0, 32, smooth, 2)], n, 1, 6, 3)
+        plan = Plan([Candidate(10, 16, rough), Candidate(24, 32, rough), Candidate(0, 32, smooth, 2)], n, 1, 4, 3)
     elif n <= MANY_ROWS:
         fine, smooth = (1e-3, 1e-2, 3e-2, 0.1), (1e-5, 1e-4, 1e-3, 1e-2)
         kinds = [Candidate(0, 64, smooth, 2, 150), *(Candidate(k, p, fine, 0, 120) for k, p in FINE)]
