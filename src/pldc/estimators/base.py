@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import pldc
-from pldc.estimators.checks import flag, positive
+from pldc.estimators.checks import flag, positive, refuse_masked
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.fit import Fitted, Settings, fit
 from pldc.function.max_affine import Array
@@ -83,6 +83,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _points(self, X: Any) -> Array:
         """Check that the model is fitted, and rows to evaluate it at."""
         check_is_fitted(self, "model_")
+        refuse_masked("X", X)
         return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
 
     def _recipe(self) -> Recipe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight
+from pldc.estimators.checks import check_weight, refuse_masked, shown
 from pldc.fit import Fitted
 from pldc.function import ClassExplanation
 from pldc.function.max_affine import Array
@@ -172,6 +173,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
         """Check the data; labels become numbers."""
+        refuse_masked("X", X)
+        refuse_masked("y", y)
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         weight = check_weight(sample_weight, len(y))
@@ -193,7 +196,9 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             names, label = np.unique(y, return_inverse=True)
             total = np.bincount(label, weights=weight)
             return np.asarray(weight.sum() / len(names) / np.where(total > 0, total, 1.0))[label]
-        factors = np.asarray(compute_sample_weight(self.class_weight, y), dtype=np.float64)
+        if not isinstance(self.class_weight, Mapping):
+            raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {shown(self.class_weight)}.")
+        factors = np.asarray(compute_sample_weight(dict(self.class_weight), y), dtype=np.float64)
         if not (np.isfinite(factors).all() and (factors >= 0).all()):
             raise ValueError(f"class_weight must hold finite numbers ≥ 0, got {self.class_weight!r}.")
         return factors

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight, choice, flag, positive, whole
+from pldc.estimators.checks import check_weight, choice, flag, positive, refuse_masked, whole
 from pldc.fit import Fitted, Settings
 from pldc.function.max_affine import Array
 from pldc.problem.losses import Loss, make_loss
@@ -239,6 +239,8 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
                 f"y has {shape[1]} columns; for several targets use MultiOutputRegressor(DCRegressor()) of "
                 "sklearn.multioutput."
             )
+        refuse_masked("X", X)
+        refuse_masked("y", y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         make_loss(self.loss, classes=False).check(y)
