@@ -24,7 +24,7 @@ import numpy as np
 
 from pldc.problem.program import Problem, Solution
 from pldc.solve.chain import Chain
-from pldc.solve.exact import ExactSolver
+from pldc.solve.exact import Exact
 from pldc.solve.run import Monitor, Run, bounded
 
 FIRST_KNOTS = 200
@@ -43,7 +43,7 @@ def fits_a_line(problem: Problem) -> bool:
 
 
 @dataclass(frozen=True)
-class LineSolver:
+class Line:
     """Solve the program in one dimension to a certified relative gap.
 
     Parameters
@@ -52,16 +52,25 @@ class LineSolver:
         Certified relative gap to reach.
     max_iter : int, default=500
         Iterations over all rounds.
+    threads : int or None
+        It uses one.
     """
 
     name: ClassVar[str] = "line"
     tol: float = 1e-4
     max_iter: int = 500
+    threads: int | None = None
+
+    def refuses(self, problem: Problem) -> str | None:
+        """Return why it cannot answer the problem."""
+        return None if fits_a_line(problem) else "solver='line' is for a regression on one feature without monotone."
+
+    def memory(self, problem: Problem) -> float:
+        """Estimate the bytes that it will need at its peak."""
+        return 2000.0 * len(problem.X)
 
     def solve(self, problem: Problem, start: Solution | None = None, monitor: Monitor | None = None) -> Solution:
-        """Return a feasible solution with its multipliers; `start` is not needed. See :class:`ExactSolver`."""
-        if not fits_a_line(problem):
-            raise ValueError("solver='line' is for a regression on one feature without monotone.")
+        """Return a feasible solution with its multipliers; `start` is not needed. See :class:`Exact`."""
         run = Run(problem, self.tol, self.max_iter, monitor)
         target = bounded(run.problem)
         with run.interruptible():
@@ -70,7 +79,7 @@ class LineSolver:
         if run.status == "running":
             run.status = "stalled"
         if run.status == "stalled" and len(problem.X) <= FEW:
-            return ExactSolver(tol=self.tol).solve(problem, monitor=monitor)
+            return Exact(tol=self.tol).solve(problem, monitor=monitor)
         return run.solution()
 
 

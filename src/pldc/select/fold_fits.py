@@ -14,7 +14,7 @@ from pldc.function.pldc import PLDC
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.repair import rescale
-from pldc.select.path import coarse_path
+from pldc.solve.rough import rough_path
 
 FEWEST, MOST, ROWS_EACH = 40, 80, 6  # iterations of the quick engine for each λ: one for so many rows, within limits
 ARRIVED = 0.9  # share of the objective of a fit below which that of its best multiple shows that it is still far off
@@ -75,7 +75,7 @@ def fit_path(
     counts = iterations(len(problem.X), len(lams), start is not None, patient)
     out = []
     began = time.perf_counter()
-    for lam, end in zip(lams, coarse_path(problem, lams, counts, start, threads=1), strict=True):
+    for lam, end in zip(lams, rough_path(problem, lams, counts, start, threads=1), strict=True):
         solution = best_multiple(replace(problem, lam=lam), end)
         fitted = problem.functions(solution)
         if problem.X.shape[1] == 1:  # most pieces are the same line
