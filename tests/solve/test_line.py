@@ -80,7 +80,7 @@ def test_the_estimator_chooses_it_and_keeps_few_pieces():
     began = time.perf_counter()
     model.fit(X, y)
     assert time.perf_counter() - began < 20
-    assert model.solver_ == "line" and model.certificate_.gap <= model.tol
+    assert model.solver_ == "line" and model.certificate_.gap <= model.model_.program.tol
     assert sum(model.function_.n_pieces) < 300
     assert model.score(X, y) > 0.9
     weighted = DCRegressor(lam=1e-3).fit(X[:500], y[:500], sample_weight=np.full(500, 2.0))
