@@ -31,7 +31,7 @@ from pldc.problem import Problem, certify, make_loss, make_penalty
 from pldc.problem.scaling import normalise
 from pldc.select.discrepancy import discrepancy
 from pldc.solve import Admm, Exact
-from pldc.solve.admm import Admm
+from pldc.solve.admm import AdmmIteration
 from pldc.solve.workers import Workers
 
 RESULTS = Path(__file__).parent / "results" / "engines.json"
@@ -78,7 +78,7 @@ def iterate(cell: dict) -> dict:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     problem, _ = normalise(build(n, d, 0.02, "squared"))
     with Workers(THREADS) as workers:
-        method = Admm(problem, workers, weighted=cell["weighted"], dtype=cell["dtype"])
+        method = AdmmIteration(problem, workers, weighted=cell["weighted"], dtype=cell["dtype"])
         for _ in range(cell["warmup"]):
             method.step()
         steps, sweeps = [], []

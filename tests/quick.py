@@ -15,8 +15,8 @@ def few_starts(points=1100, fresh=500, starts=3, in_a_fold=1):
     """Students of few pieces learn from fewer points and starts."""
     module = importlib.import_module("pldc.fit.simplify")  # not the function of that name
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(student, "POINTS", points)
-        patch.setattr(student, "FRESH", fresh)
+        patch.setattr(student, "LESSON_POINTS", points)
+        patch.setattr(student, "FRESH_POINTS", fresh)
         patch.setattr(module, "STARTS", starts)
         patch.setattr(module, "STARTS_IN_A_FOLD", in_a_fold)
         yield

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from tests.problems import synthetic
 
 from pldc import DCRegressor, Quantile
-from tests.problems import synthetic
 
 X, Y = synthetic(40, 3)
 LOSSES = ("squared", "absolute", "huber", "quantile")

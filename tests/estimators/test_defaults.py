@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
+from tests.problems import corner, slanted, synthetic
 
 from pldc import Auto, CrossValidation, DCRegressor, Exact, Quantile, Seminorm
 from pldc.compact.members import Candidate
 from pldc.compact.plan import Plan
-from tests.problems import corner, slanted, synthetic
 
 X, Y = slanted()
 GRID = np.random.default_rng(99).normal(scale=1.5, size=(200, 2))

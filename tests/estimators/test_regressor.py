@@ -16,9 +16,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.problems import synthetic
 
 from pldc import PLDC, Auto, DCClassifier, DCRegressor, Seminorm
-from tests.problems import synthetic
 
 X, Y = synthetic(40, 3)
 LOSSES = ("squared", "absolute", "huber", "quantile")

@@ -6,9 +6,9 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
-
-from pldc import PLDC, Auto, CrossValidation, DCRegressor, Huber, Quantile
 from tests.problems import slanted
+
+from pldc import Auto, CrossValidation, DCRegressor, Huber, Quantile
 
 
 @pytest.fixture(scope="module")

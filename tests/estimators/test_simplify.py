@@ -5,10 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-
-from pldc import DCRegressor
 from tests.problems import corner
 from tests.quick import few_kinds, few_starts
+
+from pldc import DCRegressor
 
 
 @pytest.fixture(scope="module")

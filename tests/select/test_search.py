@@ -10,7 +10,7 @@ from pldc import PLDC, Auto, DCRegressor
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Rows
 from pldc.select import search
-from pldc.select.rough import Fit, best_multiple
+from pldc.select.fold_fits import Fit, best_multiple
 from pldc.select.search import Search, beyond, geometric_grid
 
 NOTHING = Solution(np.zeros((2, 1)), np.zeros((2, 1, 1)), np.zeros(1), multipliers=[])

@@ -110,7 +110,7 @@ def test_the_quick_engine_is_tried_where_the_interior_point_stops(monkeypatch):
     monkeypatch.setattr(InteriorPoint, "step", lambda _: False)
     solution, certificate = solve(problem)
     assert solution.status == "stalled" and certificate.gap <= 1e-2
-    monkeypatch.setattr(exact, "MORE", 0)
+    monkeypatch.setattr(exact, "MORE_ITERATIONS", 0)
     assert solve(problem)[1].gap > 0.1
 
 

@@ -129,7 +129,7 @@ def test_points_that_lack_a_little_at_close_neighbours_are_not_taken_for_convex(
 
 
 def test_flows_between_close_neighbours_do_not_hide_the_dual(monkeypatch):
-    monkeypatch.setattr(line, "FEW", 0)
+    monkeypatch.setattr(line, "EXACT_INSTEAD_POINTS", 0)
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(0, 1, 1500))
     x = np.concatenate([x, x[::50] + 1e-9])

@@ -39,7 +39,10 @@ from pldc.solve.choose import make_solver
 
 ROWS_FOR_THE_THEORY = 300  # of the subsample for the weight of the theory, and for the bound
 METHODS = ("auto", "lp", "exact", "admm")
-TINY, SMALL = 40, 500  # rows up to which "auto" solves the linear program, and uses the accurate engine
+LINEAR_PROGRAM_ROWS, EXACT_ROWS = (
+    40,
+    500,
+)  # rows up to which "auto" solves the linear program, and uses the accurate engine
 STEPS = 8  # of λ
 QUICK_ITERATIONS, QUICK_GAP = 300, 1e-4  # of the quick engine, for each
 
@@ -123,10 +126,10 @@ def discrepancy(
     for _ in range(n_splits):
         rows = points[rng.permutation(len(points))[:n]]
         sign = np.repeat([1.0, -1.0], n // 2)
-        if method == "lp" or (method == "auto" and n <= TINY):
+        if method == "lp" or (method == "auto" and n <= LINEAR_PROGRAM_ROWS):
             bounds.append((linear_program(rows, sign, penalty),) * 2)
         else:
-            quick = method == "auto" and n > SMALL and rows.shape[1] > 1
+            quick = method == "auto" and n > EXACT_ROWS and rows.shape[1] > 1
             bounds.append(_by_threshold(rows, sign, norm, tol, "admm" if quick else method, threads))
     halves = np.array(bounds)
     lower, upper = halves.mean(axis=0)

@@ -14,9 +14,13 @@ from pldc.function.pldc import PLDC
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.repair import rescale
-from pldc.solve.rough import rough_path
+from pldc.solve.rough_path import rough_path
 
-FEWEST, MOST, ROWS_EACH = 40, 80, 6  # iterations of the quick engine for each λ: one for so many rows, within limits
+FEWEST_ITERATIONS, MOST_ITERATIONS, ROWS_AN_ITERATION = (
+    40,
+    80,
+    6,
+)  # iterations of the quick engine for each λ: one for so many rows, within limits
 ARRIVED = 0.9  # share of the objective of a fit below which that of its best multiple shows that it is still far off
 
 
@@ -49,12 +53,12 @@ def iterations(n: int, count: int, warm: bool = False, patient: bool = False) ->
     take far longer. A score that sees the order of classes alone may find them good all the same: then be `patient`.
     """
     if patient:
-        return [MOST] * count
-    full = min(max(n // ROWS_EACH, FEWEST), MOST)
+        return [MOST_ITERATIONS] * count
+    full = min(max(n // ROWS_AN_ITERATION, FEWEST_ITERATIONS), MOST_ITERATIONS)
     if warm:
         return [full] * count
     few = max(count // 2, 1)
-    return [FEWEST] + [FEWEST // 2] * (few - 1) + [full] * (count - few)
+    return [FEWEST_ITERATIONS] + [FEWEST_ITERATIONS // 2] * (few - 1) + [full] * (count - few)
 
 
 def fit_path(

@@ -24,9 +24,12 @@ EXHAUSTED = 1e-7  # share of the asked gap below which the interior point's own 
 RADII = (1e-6, 0.0, 1e-5)  # in scaled numbers: near-duplicates merged, then as they are, then merged more widely
 ALL_PAIRS = 100  # points up to which all pairs are held
 SLOTS = 120  # rows that the fullest point holds in a part: 40 to 60 in most solves, more where points cluster
-QUICK_ITERATIONS, MANY = 15, 500  # of the quick engine, to find the first working set; beyond so many points, n / 5
-FAR, MORE = 1e-2, 500  # a gap that the quick engine may better, in so many iterations
-ALWAYS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
+QUICK_ITERATIONS, MANY_POINTS = (
+    15,
+    500,
+)  # of the quick engine, to find the first working set; beyond so many points, n / 5
+FAR_GAP, MORE_ITERATIONS = 1e-2, 500  # a gap that the quick engine may better, in so many iterations
+ALL_CERTIFIED_POINTS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
 CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # beyond: one in five, and those whose own gap is below CLOSE · tol, SMALL, or a
 # tenth of the one certified before
 
@@ -89,8 +92,8 @@ class Exact:
                     descend(run, run.problem, workers, hint=hint)
                 elif (rep != np.arange(len(rep))).any():
                     descend(run, coarsen(run.problem, rep), workers, rep)
-            if run.status == "stalled" and run.best.gap > FAR:
-                come_nearer(run, workers)
+            if run.status == "stalled" and run.best.gap > FAR_GAP:
+                try_quick_iterations(run, workers)
         return run.solution()
 
 
@@ -118,7 +121,7 @@ def follow(run: Run, target: Problem, method: InteriorPoint, rep: IntArray | Non
     while run.status == "running":
         own_gap = method.mu * method.count / run.best.upper
         if (
-            len(target.X) <= ALWAYS
+            len(target.X) <= ALL_CERTIFIED_POINTS
             or own_gap <= max(CLOSE * run.tol, SMALL, 0.1 * gap_then)
             or len(run.history) % RARELY == 0
         ):
@@ -141,7 +144,7 @@ def follow(run: Run, target: Problem, method: InteriorPoint, rep: IntArray | Non
         run.latest = None
 
 
-def come_nearer(run: Run, workers: Workers) -> None:
+def try_quick_iterations(run: Run, workers: Workers) -> None:
     """Try the quick engine, from its own start, where rounding stopped the interior point far from the optimum.
 
     It is asked, certified and recorded ten times in all.
@@ -150,8 +153,8 @@ def come_nearer(run: Run, workers: Workers) -> None:
     try:
         quick = AdmmIteration(bounded(run.problem), workers, len(run.problem.X) <= WEIGHTED)
         run.latest = quick.solution
-        while run.status == "running" and quick.iterations < MORE:
-            for _ in range(MORE // 10):
+        while run.status == "running" and quick.iterations < MORE_ITERATIONS:
+            for _ in range(MORE_ITERATIONS // 10):
                 quick.step()
             run.offer(quick.solution())
             run.record()
@@ -175,7 +178,7 @@ def rough(target: Problem, workers: Workers) -> Solution:
     try:
         quick = AdmmIteration(target, workers)
         n = len(target.X)
-        for _ in range(QUICK_ITERATIONS if n <= MANY else n // 5):
+        for _ in range(QUICK_ITERATIONS if n <= MANY_POINTS else n // 5):
             quick.step()
         return quick.solution()
     except LinAlgError:

@@ -16,8 +16,8 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.problem.program import Problem, Solution
-from pldc.solve.coupled import CoupledNewton
 from pldc.solve.newton import Newton, Variables
+from pldc.solve.newton_classes import ClassNewton
 from pldc.solve.pairs import AllPairs, WorkingSet
 from pldc.solve.predictor_corrector import Direction, PredictorCorrector, centred_loss
 from pldc.solve.workers import Workers
@@ -181,7 +181,7 @@ class InteriorPoint(PredictorCorrector):
             (omega @ problem.X - self.c_sign * self.z[SIGN]) * problem.linear,
         )
 
-    def _newton(self) -> Newton | CoupledNewton:
+    def _newton(self) -> Newton | ClassNewton:
         problem, s, z = self.problem, self.s, self.z
         softness = self.loss.softness / self.residuals.weight
         if self.boxed:
@@ -196,7 +196,7 @@ class InteriorPoint(PredictorCorrector):
         ]
         curvature = self.residuals.curvature(self.psi)
         weights = (problem, self.pairs, self.workers, self.theta, self.gamma, inverse[0], inverse[1], curvature)
-        return Newton(*weights, z[SIGN] / s[SIGN]) if problem.outputs == 1 else CoupledNewton(*weights)
+        return Newton(*weights, z[SIGN] / s[SIGN]) if problem.outputs == 1 else ClassNewton(*weights)
 
     def _of_slopes(self, norm: Array) -> Array:
         """Give a quantity of the norm rows (n, q) to every slope that counts towards them: (P, n, d) or alike."""

@@ -21,7 +21,7 @@ ITERATIONS = 60  # at most, from one call of `steps`
 AMPLE = 10.0  # how generous the start is
 
 
-class Chain(PredictorCorrector):
+class OneFeatureProgram(PredictorCorrector):
     """The program with bends at the knots only, and an interior point for it.
 
     Variables: f and σ at the m knots, the sizes of the 2 (m − 1) half steps between σ and S (a difference of two parts
