@@ -211,7 +211,12 @@ def test_stages_of_many_rows_end_with_all_of_them():
 
 
 def test_a_descent_in_stages_uses_all_rows(monkeypatch):
-    for name, value in {"SEVERAL_STAGES": 100, "BEGIN": 60, "GROWTH": 3, "SINGLE": 10_000}.items():
+    for name, value in {
+        "STAGES_FROM_ROWS": 100,
+        "FIRST_STAGE_ROWS": 60,
+        "GROWTH": 3,
+        "SINGLE_PRECISION_ROWS": 10_000,
+    }.items():
         monkeypatch.setattr(members, name, value)
     task = task_of(n=400)
     whole = fit_member(task, PLAIN, task.rows.weight[None], [0], None, never)[0]

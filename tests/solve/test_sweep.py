@@ -113,7 +113,7 @@ def test_all_ways_to_hold_the_rows_lead_to_the_same_iterate(few, dense_up_to, mo
         return again.solution()
 
     whole = iterate()
-    monkeypatch.setattr(sweep_module, "FEW", few)
+    monkeypatch.setattr(sweep_module, "DENSE_NUMBERS", few)
     monkeypatch.setattr(sweep_module, "DENSE", dense_up_to)
     other = iterate()
     np.testing.assert_allclose(other.values, whole.values, atol=1e-6)

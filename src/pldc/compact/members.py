@@ -22,9 +22,8 @@ from pldc.problem.units import Units
 
 SINGLE_PRECISION_ROWS = 1000  # rows from which sums are in single precision
 BLOCK_ROWS = 2048  # rows of a block
-MOST_NUMBERS_KEPT = (
-    1 << 24
-)  # numbers of φ that are held, or twice those of X; of more, they are made anew for every product
+# Numbers of φ that are held, or twice those of X; of more, they are made anew for every product.
+MOST_NUMBERS_KEPT = 1 << 24
 STAGES_FROM_ROWS = 15_000  # rows from which a descent begins on few: on the first of these,
 FIRST_STAGE_ROWS, GROWTH = 10_000, 5  # so many, and so many times more in each stage,
 SHORTER, FEWEST_STEPS = 3, 5  # with so many times fewer steps, but never fewer than this

@@ -39,10 +39,7 @@ from pldc.solve.choose import make_solver
 
 ROWS_FOR_THE_THEORY = 300  # of the subsample for the weight of the theory, and for the bound
 METHODS = ("auto", "lp", "exact", "admm")
-LINEAR_PROGRAM_ROWS, EXACT_ROWS = (
-    40,
-    500,
-)  # rows up to which "auto" solves the linear program, and uses the accurate engine
+LINEAR_PROGRAM_ROWS, EXACT_ROWS = 40, 500  # up to which "auto" solves the linear program, and takes `Exact`
 STEPS = 8  # of λ
 QUICK_ITERATIONS, QUICK_GAP = 300, 1e-4  # of the quick engine, for each
 

@@ -16,11 +16,8 @@ from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.repair import rescale
 from pldc.solve.rough_path import rough_path
 
-FEWEST_ITERATIONS, MOST_ITERATIONS, ROWS_AN_ITERATION = (
-    40,
-    80,
-    6,
-)  # iterations of the quick engine for each λ: one for so many rows, within limits
+# Iterations of the quick engine for each λ: one for so many rows, within limits.
+FEWEST_ITERATIONS, MOST_ITERATIONS, ROWS_AN_ITERATION = 40, 80, 6
 ARRIVED = 0.9  # share of the objective of a fit below which that of its best multiple shows that it is still far off
 
 

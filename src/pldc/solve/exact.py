@@ -24,10 +24,8 @@ EXHAUSTED = 1e-7  # share of the asked gap below which the interior point's own 
 RADII = (1e-6, 0.0, 1e-5)  # in scaled numbers: near-duplicates merged, then as they are, then merged more widely
 ALL_PAIRS = 100  # points up to which all pairs are held
 SLOTS = 120  # rows that the fullest point holds in a part: 40 to 60 in most solves, more where points cluster
-QUICK_ITERATIONS, MANY_POINTS = (
-    15,
-    500,
-)  # of the quick engine, to find the first working set; beyond so many points, n / 5
+# Iterations of the quick engine, to find the first working set; beyond so many points, n / 5.
+QUICK_ITERATIONS, MANY_POINTS = 15, 500
 FAR_GAP, MORE_ITERATIONS = 1e-2, 500  # a gap that the quick engine may better, in so many iterations
 ALL_CERTIFIED_POINTS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
 CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # beyond: one in five, and those whose own gap is below CLOSE · tol, SMALL, or a

@@ -29,9 +29,8 @@ from pldc.solve.run import Monitor, Run, bounded
 
 FIRST_KNOTS = 200
 MOST_KNOTS = 20_000
-EXACT_INSTEAD_POINTS = (
-    3000  # points up to which the accurate engine takes over where near-duplicates, or many scales, stop this one
-)
+# Points up to which the accurate engine takes over where near-duplicates, or many scales, stop this one.
+EXACT_INSTEAD_POINTS = 3000
 OWN_GAP = 1e-2  # of the interior point on the knots, as a share of the asked one
 EARLY = 3e-3  # the same, as a share of the gap so far: while knots are missing, more is not worth it
 STRAIGHT = 1e-5  # bends below this share of the largest may be left out
