@@ -61,7 +61,8 @@ def solver_setting(solver: Any, tol: float | None = None) -> Any:
     """Return a solver, or `Auto`: one is returned as it is, a name stands for one with its defaults, and with `tol`."""
     if isinstance(solver, str) and solver in SOLVERS:
         return SOLVERS[solver]() if tol is None else SOLVERS[solver](tol=tol)
-    if not (hasattr(solver, "tol") and (hasattr(solver, "solve") or hasattr(solver, "choose"))):
+    able = hasattr(solver, "tol") and (hasattr(solver, "solve") or hasattr(solver, "choose"))
+    if isinstance(solver, type) or not able:
         raise ValueError(
             f"solver must be one of {tuple(SOLVERS)}, or an object such as {Exact()!r}; got {solver!r:.80}."
         )
