@@ -103,7 +103,7 @@ def test_without_memory_the_quick_engine_is_taken_with_its_own_settings(monkeypa
 
     monkeypatch.setattr("pldc.solve.choose.available", lambda: 1e6)
     monkeypatch.setattr(Admm, "solve", solve)
-    monkeypatch.setattr("pldc.solve.choose.memory", lambda name, problem: 1e3 if name == "admm" else 1e9)
+    monkeypatch.setattr(Admm, "memory", lambda self, problem: 1e3)
     with pytest.raises(InterruptedError):
         discrepancy(np.random.default_rng(0).normal(size=(200, 2)), tol=1e-5)
     assert asked == [(300, 1e-4)]

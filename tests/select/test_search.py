@@ -116,7 +116,7 @@ def test_groups_stay_together(monkeypatch):
         original(self, recipe, rows, splits, *args, **settings)
 
     monkeypatch.setattr(Search, "__init__", spy)
-    DCRegressor(cv=3, n_jobs=1, tol=1e-2).fit(X, y, groups=groups)
+    DCRegressor(cv=3, n_jobs=1, solver=Auto(tol=1e-2)).fit(X, y, groups=groups)
     rows, splits = seen[0]
     assert np.array_equal(rows.X, X) and len(splits) == 3
     for train, test in splits:
