@@ -5,17 +5,20 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from tests.problems import synthetic
 
-from pldc import Admm, Auto, DCClassifier, DCRegressor
+from pldc import Admm, Auto, DCClassifier, DCRegressor, Exact
 
 
-@pytest.mark.parametrize("solver", ["exact", "admm"])
+SOLVERS = pytest.mark.parametrize("solver", [Exact(tol=1e-12), Admm(tol=1e-12)], ids=lambda solver: solver.name)
+
+
+@SOLVERS
 def test_a_monitor_stops_the_fit(solver):
     X, y = synthetic(60, 2)
     seen = []
-    model = DCRegressor(lam=0.01, solver=solver, tol=1e-12)
+    model = DCRegressor(lam=0.01, solver=solver)
     with pytest.warns(ConvergenceWarning, match="the monitor stopped the fit"):
         model.fit(X, y, monitor=lambda row: seen.append(row["gap"]) or len(seen) == 9)
-    assert len(seen) == model.n_iter_ == 9 and model.solver_ == solver
+    assert len(seen) == model.n_iter_ == 9 and model.solver_ == solver.name
     assert model.score(X, y) > 0.1
     with pytest.raises(TypeError, match="monitor must be callable"):
         model.fit(X, y, monitor=5)
@@ -39,7 +42,7 @@ def test_a_gap_missed_by_the_quick_engine_names_the_accurate_one(monkeypatch):
     assert "solver='exact' is accurate" not in str(warned[0].message)
 
 
-@pytest.mark.parametrize("solver", ["exact", "admm"])
+@SOLVERS
 def test_ctrl_c_keeps_what_was_found_and_is_not_swallowed(solver):
     X, y = synthetic(60, 2)
 
@@ -47,7 +50,7 @@ def test_ctrl_c_keeps_what_was_found_and_is_not_swallowed(solver):
         if row["iteration"] == 12:
             raise KeyboardInterrupt
 
-    model = DCRegressor(lam=0.01, solver=solver, tol=1e-12)
+    model = DCRegressor(lam=0.01, solver=solver)
     with pytest.warns(ConvergenceWarning, match="interrupted"), pytest.raises(KeyboardInterrupt, match="certified gap"):
         model.fit(X, y, monitor=press)
     assert model.certificate_.gap < 0.9 and model.score(X, y) > 0.1
@@ -60,7 +63,7 @@ def test_ctrl_c_after_cross_validation_leaves_a_model_with_its_folds():
         if row["iteration"] == 5:
             raise KeyboardInterrupt
 
-    model = DCRegressor(n_pieces="rows", n_jobs=1, tol=1e-12)
+    model = DCRegressor(n_pieces="rows", n_jobs=1, solver=Auto(tol=1e-12))
     with pytest.warns(ConvergenceWarning, match="interrupted"), pytest.raises(KeyboardInterrupt, match="usable"):
         model.fit(X, y, monitor=press)
     low, high = model.predict_interval(X)
@@ -74,6 +77,16 @@ def test_a_fit_that_fails_leaves_no_half_of_an_older_one():
         model.set_params(lam=-1).fit(np.column_stack([X, X]), y)
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "model, method",
+    [(DCRegressor(), m) for m in ("predict", "explain", "predict_interval", "region_table")]
+    + [(DCClassifier(), m) for m in ("predict", "explain", "decision_function", "predict_proba")],
+)
+def test_a_model_that_is_not_fitted_says_so(model, method):
+    with pytest.raises(NotFittedError):
+        getattr(model, method)([[0.0]])
 
 
 def test_solvers_agree():

@@ -163,7 +163,8 @@ class Answers:
             prediction, intercept, slopes, contributions, active pieces, and how far the slopes hold, row by row;
             ``print`` shows a table.
         """
-        return self.model_.explain(self._points(X), reference, neighbourhood)
+        X = self._points(X)
+        return self.model_.explain(X, reference, neighbourhood)
 
     def region_table(self: Any, X: Any, tol: float | None = None) -> dict[str, Any]:
         """List which linear function rules where: the rows of `X` in each region, and its slopes.

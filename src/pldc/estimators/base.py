@@ -146,7 +146,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         reason = STATUS[solved.status]
         if solved.solver == "admm" and solved.tol < REALISTIC:
             reason += f" ({REALISTIC:g} is realistic for solver='admm')"
-        if solved.solver == "admm" and self.solver == "auto" and solved.status in ("max_iter", "stalled"):
+        free = getattr(self.solver, "name", self.solver) == "auto" and self._recipe().loss.boxed
+        if solved.solver == "admm" and free and solved.status in ("max_iter", "stalled"):
             reason += "; solver='exact' is accurate, where it can be had"
         if solved.status == "optimal":  # in the solver's own numbers, but not in those of the data
             reason = "rounding in the units of X and y; shift and scale them to numbers of order one"

@@ -221,13 +221,14 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores at the rows of X, (n, m); of two classes the score of the second less that of the first."""
-        scores = self.model_.scores(self._points(X))
+        X = self._points(X)
+        scores = self.model_.scores(X)
         return scores if scores.shape[1] > 2 else scores[:, 1] - scores[:, 0]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the highest score at each row of X."""
-        best = self.model_.scores(self._points(X)).argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        X = self._points(X)
+        return np.asarray(self.classes_[self.model_.scores(X).argmax(axis=1)])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
@@ -236,7 +237,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         With the log loss they are the model itself. The hinge has none; its scores are multiplied by one temperature,
         fitted to the scores that the folds of cross-validation gave to rows left out.
         """
-        return self.model_.probabilities(self._points(X))
+        X = self._points(X)
+        return self.model_.probabilities(X)
 
     def explain(self, X: Any, reference: Any = None) -> ClassExplanation:
         """Explain each prediction: the class, the runner-up, the margin between them, and its local linear reasons.
@@ -247,7 +249,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         reference : array of shape (d,), Series or dict by feature names, optional
             Contributions are slope × (x − reference); the mean of the training rows if not given.
         """
-        return self.model_.explain_classes(self._points(X), reference)
+        X = self._points(X)
+        return self.model_.explain_classes(X, reference)
 
 
 __all__ = ["DCClassifier"]

@@ -288,7 +288,8 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
 
     def predict(self, X: Any) -> Array:
         """Evaluate the fitted function at the rows of X (clipped, if `clip`)."""
-        return self.model_.predict(self._points(X))
+        X = self._points(X)
+        return self.model_.predict(X)
 
     def _monotone_signs(self) -> Array:
         """Return the sign of each feature."""
