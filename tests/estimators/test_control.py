@@ -7,7 +7,6 @@ from tests.problems import synthetic
 
 from pldc import Admm, Auto, DCClassifier, DCRegressor, Exact
 
-
 SOLVERS = pytest.mark.parametrize("solver", [Exact(tol=1e-12), Admm(tol=1e-12)], ids=lambda solver: solver.name)
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.problems import slanted
 
 from pldc.problem import make_loss, make_penalty
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.discrepancy import discrepancy
 from pldc.select.lam import rate, scale_of_lam, theory_lam
-from tests.problems import slanted
 
 
 def rows_of(n=20, unit=1.0):
