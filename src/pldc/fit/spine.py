@@ -50,7 +50,7 @@ def fit(given: Rows, settings: Settings, monitor: Monitor | None = None) -> Fitt
     clock = Clock(settings.max_seconds)
     with shown(settings.verbose) as log:
         if settings.n_pieces != "rows":
-            rows, splits = prepared(given, settings.folds)
+            rows, splits = prepared(given, settings.folds, settings.recipe.outputs > 1)
             if len(rows.y) >= FEWEST_ROWS:
                 return few_pieces(rows, splits, settings, clock, monitor)
         rows = given.take(np.flatnonzero(given.weight > 0))
