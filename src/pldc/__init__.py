@@ -15,7 +15,7 @@ from pldc.function.interpolate import can_interpolate
 from pldc.model import Model, Simplification
 from pldc.problem import Absolute, Certificate, Hinge, Huber, LogLoss, Loss, Quantile, Squared
 from pldc.problem.penalties import Seminorm
-from pldc.solve.choose import Admm, Auto, Exact, Line
+from pldc.solve import Admm, Auto, Exact, Line
 from pldc.solve.compare import Comparison, certify
 from pldc.solve.interpolation import interpolate
 

@@ -175,7 +175,7 @@ def test_fits_of_many_rows_are_in_single_precision_and_as_good(monkeypatch, cand
     fit = fit_member(task, candidate, groups, [0], None, never)[0]
     assert fit.values().dtype == np.float32
     np.testing.assert_allclose(task.units.scale_y(fit.function(0, 0)(task.rows.X)), fit.values()[0, 0], atol=1e-3)
-    monkeypatch.setattr(members, "SINGLE", 2000)
+    monkeypatch.setattr(members, "SINGLE_PRECISION_ROWS", 2000)
     exact = fit_member(task, candidate, groups, [0], None, never)[0]
     assert exact.values().dtype == np.float64
     np.testing.assert_allclose(fit.objective(fit.x)[0], exact.objective(exact.x)[0], rtol=0.1)
@@ -211,7 +211,12 @@ def test_stages_of_many_rows_end_with_all_of_them():
 
 
 def test_a_descent_in_stages_uses_all_rows(monkeypatch):
-    for name, value in {"SEVERAL_STAGES": 100, "BEGIN": 60, "GROWTH": 3, "SINGLE": 10_000}.items():
+    for name, value in {
+        "STAGES_FROM_ROWS": 100,
+        "FIRST_STAGE_ROWS": 60,
+        "GROWTH": 3,
+        "SINGLE_PRECISION_ROWS": 10_000,
+    }.items():
         monkeypatch.setattr(members, name, value)
     task = task_of(n=400)
     whole = fit_member(task, PLAIN, task.rows.weight[None], [0], None, never)[0]
@@ -225,7 +230,7 @@ def test_a_descent_in_stages_uses_all_rows(monkeypatch):
 def test_columns_that_are_not_held_give_the_same_fit(monkeypatch):
     task = task_of()
     held = fit_member(task, HINGED, folds_of(task), [0], None, never)[0]
-    monkeypatch.setattr(members, "KEEP", 1)
+    monkeypatch.setattr(members, "MOST_NUMBERS_KEPT", 1)
     made = fit_member(task, HINGED, folds_of(task), [0], None, never)[0]
     assert held.objective.table.kept is not None and made.objective.table.kept is None
     np.testing.assert_array_equal(held.x, made.x)

@@ -17,8 +17,8 @@ from pldc.problem.units import Units
 
 @pytest.fixture(autouse=True)
 def _fewer_points(monkeypatch):
-    monkeypatch.setattr(student, "POINTS", 700)
-    monkeypatch.setattr(student, "FRESH", 400)
+    monkeypatch.setattr(student, "LESSON_POINTS", 700)
+    monkeypatch.setattr(student, "FRESH_POINTS", 400)
 
 
 def lesson(teacher, n=150, d=2, noise=0.0, seed=0, shape="dc", monotone=None, loss=None):
@@ -157,7 +157,7 @@ def test_rows_have_their_share_beside_the_teacher():
 
 
 def test_fidelity_is_of_values_cut_to_the_limits(monkeypatch):
-    monkeypatch.setattr(student, "FRESH", 4000)
+    monkeypatch.setattr(student, "FRESH_POINTS", 4000)
 
     def teacher(X):
         return np.clip(5.0 * (X[:, 0] - 5.0), -1.0, 1.0)

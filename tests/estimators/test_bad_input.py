@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-
-from pldc import DCRegressor, Quantile
 from tests.problems import synthetic
+
+from pldc import Admm, Auto, CrossValidation, DCRegressor, Exact, Quantile, Seminorm
 
 X, Y = synthetic(40, 3)
 LOSSES = ("squared", "absolute", "huber", "quantile")
@@ -69,18 +69,19 @@ def test_constant_target(loss):
     np.testing.assert_array_equal(fit(y=np.full(40, 7.25), loss=loss, lam="cv").predict(X), np.full(40, 7.25))
 
 
-@pytest.mark.parametrize("linear", ["free", "penalized"])
-def test_constant_and_duplicated_columns_change_nothing_that_matters(linear):
-    base = fit(linear=linear, tol=1e-7)
-    with_constant = fit(np.column_stack([X, np.full(40, 5.0)]), linear=linear, tol=1e-7)
+@pytest.mark.parametrize("free", [True, False])
+def test_constant_and_duplicated_columns_change_nothing_that_matters(free):
+    penalty = Seminorm(free_linear=free)
+    base = fit(penalty=penalty, solver=Auto(tol=1e-7))
+    with_constant = fit(np.column_stack([X, np.full(40, 5.0)]), penalty=penalty, solver=Auto(tol=1e-7))
     assert with_constant.certificate_.upper == pytest.approx(base.certificate_.upper, rel=1e-6)
-    copied = fit(np.column_stack([X, X[:, 0]]), linear=linear, tol=1e-6)
+    copied = fit(np.column_stack([X, X[:, 0]]), penalty=penalty, solver=Auto(tol=1e-6))
     assert copied.certificate_.gap <= 1e-6
     assert copied.certificate_.upper == pytest.approx(base.certificate_.upper, rel=1e-4)
 
 
 def test_duplicate_rows_with_different_targets_meet_in_the_middle():
-    model = fit(np.repeat([[0.0], [1.0], [5.0]], 2, axis=0), [0, 2, 4, 6, 5, 5], lam=1e-7, tol=1e-8)
+    model = fit(np.repeat([[0.0], [1.0], [5.0]], 2, axis=0), [0, 2, 4, 6, 5, 5], lam=1e-7, solver=Auto(tol=1e-8))
     np.testing.assert_allclose(model.predict([[0.0], [1.0]]), [1.0, 5.0], atol=1e-3)
 
 
@@ -108,20 +109,21 @@ def test_numbers_too_large_to_square():
 def test_the_gap_is_within_tol_or_there_is_a_warning():
     """Offsets, dependent columns, signs: whatever the solver said, the certificate that the user gets decides."""
     rng = np.random.default_rng(0)
-    Z = np.column_stack([X, X[:, 0] - X[:, 1]])
+    Z, free = np.column_stack([X, X[:, 0] - X[:, 1]]), Seminorm(free_linear=True)
     nasty = [
-        (Z, {"linear": "free", "monotone": [0, 1, 1, 0]}),
-        (X + 1e10, {"standardize": False, "tol": 1e-8}),
-        (np.column_stack([X, X[:, 0] + 1e-13 * rng.standard_normal(40)]), {"linear": "free"}),
+        (Z, {"penalty": free, "monotone": [0, 1, 1, 0]}),
+        (X + 1e10, {"standardize": False, "solver": Auto(tol=1e-8)}),
+        (np.column_stack([X, X[:, 0] + 1e-13 * rng.standard_normal(40)]), {"penalty": free}),
         (X * [1e-4, 1.0, 1e4], {"standardize": False, "loss": "quantile"}),
-        (X, {"loss": Quantile(0.9), "linear": "free", "lam": 1e8}),
+        (X, {"loss": Quantile(0.9), "penalty": free, "lam": 1e8}),
         (X, {"loss": "absolute", "lam": 1e-9}),
     ]
     for data, settings in nasty:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = fit(data, **settings)
-        assert model.certificate_.gap <= 1.01 * model.tol or any(w.category is ConvergenceWarning for w in caught)
+        tol = settings.get("solver", Auto()).tol
+        assert model.certificate_.gap <= 1.01 * tol or any(w.category is ConvergenceWarning for w in caught)
 
 
 @BOTH
@@ -142,27 +144,34 @@ def test_weights_that_make_no_sense(lam):
         ({"lam": -1.0}, "lam must be 'cv', 'srm' or a positive finite number"),
         ({"lam": np.inf}, "lam must be 'cv', 'srm' or a positive finite number"),
         ({"lam": None}, "lam must be 'cv', 'srm' or a positive finite number"),
-        ({"M": -1}, "M must be None or a positive"),
         ({"cv": 1}, "cv must be a whole number ≥ 2"),
         ({"cv": True}, "cv must be a whole number ≥ 2"),
         ({"cv": 2.5}, "cv must be a whole number ≥ 2"),
-        ({"max_cv_rows": 2}, "max_cv_rows must be None or a whole number ≥ 4"),
+        ({"cv": CrossValidation(1)}, "cv must be a whole number ≥ 2"),
+        ({"cv": CrossValidation(max_rows=2)}, "max_rows must be None or a whole number ≥ 4"),
+        ({"cv": CrossValidation(max_rows=9.5)}, "max_rows must be None or a whole number ≥ 4"),
+        ({"cv": CrossValidation(one_standard_error=1)}, "one_standard_error must be True or False"),
+        ({"cv": CrossValidation(scoring="best")}, "'best' is not a valid scoring value|must be a str among"),
         ({"lam": "auto"}, "lam must be 'cv', 'srm' or a positive number"),
-        ({"tol": 0}, "tol must be a positive"),
-        ({"max_iter": 0}, "max_iter must be None or a whole number"),
-        ({"max_iter": 1.5}, "max_iter must be None or a whole number"),
+        ({"solver": Auto(tol=0)}, "tol must be a positive"),
+        ({"solver": Exact(max_iter=0)}, "max_iter must be a whole number ≥ 1"),
+        ({"solver": Admm(max_iter=1.5)}, "max_iter must be a whole number ≥ 1"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"loss": "l2"}, "loss must be one of"),
         ({"penalty": "ridge"}, "penalty must be one of"),
         ({"shape": "round"}, "shape must be one of"),
-        ({"linear": True}, "linear must be one of"),
-        ({"linear": None}, "linear must be one of"),
+        ({"penalty": Seminorm(free_linear="yes")}, "free_linear must be True or False"),
+        ({"penalty": Seminorm(free_linear=None)}, "free_linear must be True or False"),
+        ({"penalty": Seminorm("ridge")}, "penalty must be one of"),
+        ({"standardize": "yes"}, "standardize must be True or False"),
+        ({"clip": None}, "clip must be True or False"),
         ({"penalty": None}, "penalty must be one of"),
         ({"shape": ["dc"]}, "shape must be one of"),
-        ({"max_iter": True}, "max_iter must be None or a whole number"),
+        ({"solver": Auto(max_iter=True)}, "max_iter must be a whole number ≥ 1"),
         ({"loss": "hinge"}, "loss must be one of"),
         ({"loss": Quantile}, "loss must be one of"),
-        ({"solver": "gurobi"}, "solver must be one of"),
+        ({"solver": "gurobi"}, r"solver must be one of .* or an object such as Exact\(tol=0.0001"),
+        ({"solver": Exact}, "solver must be one of"),
         ({"monotone": [1, 0]}, "monotone must hold"),
         ({"monotone": [1, 0, 3]}, "monotone must hold"),
         ({"n_pieces": 0}, "n_pieces must be a whole number ≥ 1"),

@@ -11,7 +11,7 @@ from pldc import Admm, Auto, CrossValidation, DCClassifier
 from pldc.estimators.classifier import calibrate
 from pldc.problem.recipe import Rows
 from pldc.select import search
-from pldc.select.rough import iterations
+from pldc.select.fold_fits import iterations
 
 CHECKED = [
     DCClassifier(lam=0.05, n_jobs=1, solver=Admm(tol=0.05, max_iter=150)),

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from tests.problems import synthetic
 
 from pldc import Admm, Auto, DCClassifier, DCRegressor
-from tests.problems import synthetic
 
 
 @pytest.mark.parametrize("solver", ["exact", "admm"])

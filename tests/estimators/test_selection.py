@@ -6,9 +6,9 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
-
-from pldc import PLDC, Auto, CrossValidation, DCRegressor, Huber, Quantile
 from tests.problems import slanted
+
+from pldc import Auto, CrossValidation, DCRegressor, Huber, Quantile
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +206,7 @@ def test_interrupted_search_leaves_no_half_of_a_model(monkeypatch):
     def interrupt(*args, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pldc.select.rough.coarse_path", interrupt)
+    monkeypatch.setattr("pldc.select.fold_fits.rough_path", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert not hasattr(model, "function_") and not hasattr(model, "cv_results_")

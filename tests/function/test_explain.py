@@ -247,7 +247,7 @@ def test_tiles_change_nothing(kind, monkeypatch):
     rng = np.random.default_rng(5)
     f, X = random_functions(rng, 3)[kind], rng.normal(size=(100, 3))
     room, slopes = f.room(X, np.ones(3)), explain(f, X, neighbourhood=0.5).slopes
-    for name, size in (("term", "TILE"), ("term", "NUMBERS"), ("explain", "NUMBERS")):
+    for name, size in (("term", "TILE"), ("term", "MOST_NUMBERS"), ("explain", "MOST_NUMBERS")):
         monkeypatch.setattr(sys.modules[f"pldc.function.{name}"], size, 20)
     np.testing.assert_allclose(f.room(X, np.ones(3)), room, rtol=1e-12)
     np.testing.assert_allclose(np.concatenate([f.room(x[None], np.ones(3)) for x in X]), room, rtol=1e-12)

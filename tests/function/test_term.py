@@ -224,7 +224,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     rng = np.random.default_rng(8)
     f, X = random_function(rng), rng.normal(size=(50, 3))
     values, local = f(X), f.local(X)
-    monkeypatch.setattr("pldc.function.term.BLOCK", 7)
+    monkeypatch.setattr("pldc.function.term.BLOCK_ROWS", 7)
     np.testing.assert_allclose(f(X), values, rtol=1e-12)
     for name, array in vars(f.local(X)).items():
         np.testing.assert_allclose(array, getattr(local, name), rtol=1e-9, atol=1e-12)

@@ -10,7 +10,7 @@ from pldc import PLDC, Auto, DCRegressor
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Rows
 from pldc.select import search
-from pldc.select.rough import Fit, best_multiple
+from pldc.select.fold_fits import Fit, best_multiple
 from pldc.select.search import Search, beyond, geometric_grid
 
 NOTHING = Solution(np.zeros((2, 1)), np.zeros((2, 1, 1)), np.zeros(1), multipliers=[])
@@ -116,7 +116,7 @@ def test_groups_stay_together(monkeypatch):
         original(self, recipe, rows, splits, *args, **settings)
 
     monkeypatch.setattr(Search, "__init__", spy)
-    DCRegressor(cv=3, n_jobs=1, tol=1e-2).fit(X, y, groups=groups)
+    DCRegressor(cv=3, n_jobs=1, solver=Auto(tol=1e-2)).fit(X, y, groups=groups)
     rows, splits = seen[0]
     assert np.array_equal(rows.X, X) and len(splits) == 3
     for train, test in splits:

@@ -8,7 +8,7 @@ from pldc.compact.objective import Objective
 from pldc.function.max_affine import Array
 
 FLOOR = 1e-3  # added to the mean eigenvalue one: no direction is lost for good
-ROWS = 4096  # whose gradients are looked at, at most about so many
+MOST_ROWS = 4096  # whose gradients are looked at, at most about so many
 
 
 def learned_turns(objective: Objective, x: Array) -> Array:
@@ -20,7 +20,7 @@ def learned_turns(objective: Objective, x: Array) -> Array:
     outer, spread = np.zeros((len(x), D, D)), np.zeros((len(x), D, D))
     seen = 0
     for k, rows in enumerate(table.rows):
-        if seen > ROWS:
+        if seen > MOST_ROWS:
             break
         seen += rows.stop - rows.start
         phi = table.block(k)[:-1].T.astype(np.float64)  # centred: columns have mean zero over all rows

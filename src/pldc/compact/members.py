@@ -20,15 +20,16 @@ from pldc.problem.losses import Loss
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
 
-SINGLE = 1000  # rows from which sums are in single precision
-BLOCK = 2048  # rows of a block
-KEEP = 1 << 24  # numbers of φ that are held, or twice those of X; of more, they are made anew for every product
-SEVERAL_STAGES = 15_000  # rows from which a descent begins on few: on the first of these,
-BEGIN, GROWTH = 10_000, 5  # so many, and so many times more in each stage,
-SHORTER, FEWEST = 3, 5  # with so many times fewer steps, but never fewer than this
-CENTRE_FROM = 4096  # rows that tell the mean of a column, and where a descent begins
+SINGLE_PRECISION_ROWS = 1000  # rows from which sums are in single precision
+BLOCK_ROWS = 2048  # rows of a block
+# Numbers of φ that are held, or twice those of X; of more, they are made anew for every product.
+MOST_NUMBERS_KEPT = 1 << 24
+STAGES_FROM_ROWS = 15_000  # rows from which a descent begins on few: on the first of these,
+FIRST_STAGE_ROWS, GROWTH = 10_000, 5  # so many, and so many times more in each stage,
+SHORTER, FEWEST_STEPS = 3, 5  # with so many times fewer steps, but never fewer than this
+CENTRE_ROWS = 4096  # rows that tell the mean of a column, and where a descent begins
 FINEST = 1e2  # rise of a ramp, in standard deviations, up to which single precision will do
-KNOTS_FROM = 20_000  # rows whose quantiles are the knots
+KNOTS_ROWS = 20_000  # rows whose quantiles are the knots
 SMOOTH = 0.02  # width, in units of y, of the parabola that replaces a kink of the loss while descending
 ROOT = 0.1  # least root of a monotone slope to begin with: zero would stay zero
 
@@ -126,7 +127,7 @@ class Columns:
                 self.begin = ((hinges.start - center) / hinges.width)[:, None]
         self.fine = bool(max(self.rise.max(initial=0.0), np.abs(self.begin).max(initial=0.0)) > FINEST)
         self.center = np.zeros((len(self.source), 1))
-        self.center = self.block(slice(0, CENTRE_FROM), np.float64)[:-1].mean(axis=1, keepdims=True)
+        self.center = self.block(slice(0, CENTRE_ROWS), np.float64)[:-1].mean(axis=1, keepdims=True)
 
     def block(self, rows: Any, dtype: Any) -> Array:
         """Columns of some rows and a one, shape (D + 1, rows)."""
@@ -221,7 +222,7 @@ def fit_member(
         Of the start: its centres and knots.
     """
     n = len(task.rows.y)
-    hinges = quantile_knots(task.rows.X[:KNOTS_FROM], candidate.knots, seed) if candidate.knots else None
+    hinges = quantile_knots(task.rows.X[:KNOTS_ROWS], candidate.knots, seed) if candidate.knots else None
     if hinges is not None and not any(len(k) for k in hinges.knots):
         hinges = None
     columns = Columns(task, hinges)
@@ -260,18 +261,20 @@ def fit_member(
 
 def stages(n: int, steps: int) -> list[tuple[int, int]]:
     """Return how many rows to descend on, and how many steps, one stage after the other."""
-    if n <= SEVERAL_STAGES:
+    if n <= STAGES_FROM_ROWS:
         return [(n, steps)]
-    sizes = [BEGIN]
+    sizes = [FIRST_STAGE_ROWS]
     while sizes[-1] * GROWTH < n:
         sizes.append(sizes[-1] * GROWTH)
-    return [(size, max(steps // SHORTER**k, FEWEST)) for k, size in enumerate(sizes)] + [(n, FEWEST)]
+    return [(size, max(steps // SHORTER**k, FEWEST_STEPS)) for k, size in enumerate(sizes)] + [(n, FEWEST_STEPS)]
 
 
 def table_of(columns: Columns, n: int) -> Table:
     """Return the first n rows as the products want them."""
-    keep = n * columns.size <= max(KEEP, 2 * n * columns.X.shape[1])
-    return Table(columns.block, columns.size, n, np.float32 if n > SINGLE else np.float64, keep, BLOCK)
+    keep = n * columns.size <= max(MOST_NUMBERS_KEPT, 2 * n * columns.X.shape[1])
+    return Table(
+        columns.block, columns.size, n, np.float32 if n > SINGLE_PRECISION_ROWS else np.float64, keep, BLOCK_ROWS
+    )
 
 
 def starts(objective: Objective, task: Task, columns: Columns, groups: Array, seed: Any) -> Array:
@@ -284,7 +287,7 @@ def starts(objective: Objective, task: Task, columns: Columns, groups: Array, se
                 out.append(out[-1])
                 continue
         else:
-            rows = np.flatnonzero(groups[group[b]] > 0)[:CENTRE_FROM]
+            rows = np.flatnonzero(groups[group[b]] > 0)[:CENTRE_ROWS]
             F, y = columns.block(rows, np.float64)[:-1].T, task.units.scale_y(task.rows.y[rows])
         w = groups[group[b], rows]
         G = F if form.turn is None else F @ form.turn[b]

@@ -13,7 +13,7 @@ RIDGE = 1e-3  # of the straight line
 NOISE = 0.1  # of the slopes of the pieces, in units of the parabola's: no two pieces begin as one
 STEEP = 4.0  # of the logarithm of odds, at even odds
 RARE = 1e-3  # share of a class that is not there
-CENTRES_FROM = 2000  # rows that centres are drawn from, at most
+CENTRES_ROWS = 2000  # rows that centres are drawn from, at most
 
 
 def straight_line(F: Array, y: Array, weight: Array, ridge: float = RIDGE) -> tuple[Array, float]:
@@ -30,8 +30,8 @@ def straight_line(F: Array, y: Array, weight: Array, ridge: float = RIDGE) -> tu
 
 def spread_out(Z: Array, count: int, rng: np.random.Generator) -> Array:
     """Draw `count` rows of Z as k-means++ does, each with a chance that grows with its distance from those before."""
-    if len(Z) > CENTRES_FROM:
-        Z = Z[rng.choice(len(Z), CENTRES_FROM, replace=False)]
+    if len(Z) > CENTRES_ROWS:
+        Z = Z[rng.choice(len(Z), CENTRES_ROWS, replace=False)]
     chosen = [int(rng.integers(len(Z)))]
     norm = np.einsum("nd,nd->n", Z, Z)
     far = np.full(len(Z), np.inf)

@@ -21,14 +21,14 @@ from pldc.problem.losses import Squared
 from pldc.problem.recipe import Rows
 
 MOST_ROWS = 20_000  # that a student looks at
-POINTS, FRESH = 4000, 2000  # between rows: to learn from, and to choose by
+LESSON_POINTS, FRESH_POINTS = 4000, 2000  # between rows: to learn from, and to choose by
 NEIGHBOURS = 8
 ROWS_SHARE = 0.15  # weight of the rows, beside the points
-TRUST = 0.5  # in the teacher at a row, beside its target
+TEACHER_SHARE = 0.5  # in the teacher at a row, beside its target
 KNOTS = 8  # of monotone students: plain pieces exclude an S
 STARTS = 12
 RIDGES, ROUNDS, STEPS = (1e-5, 1e-3), 1, 250
-SHORT = 60  # steps of a student for whom no time is left
+SHORT_STEPS = 60  # steps of a student for whom no time is left
 
 
 class Student(NamedTuple):
@@ -78,12 +78,14 @@ def learn(
     rows = task.rows.take(np.arange(min(len(task.rows.y), MOST_ROWS)))
     rng = np.random.default_rng(seed)
     Z = task.units.scale_X(rows.X)
-    points, fresh = between(Z, rows.X, POINTS, rng), between(Z, rows.X, FRESH, rng)
+    points, fresh = between(Z, rows.X, LESSON_POINTS, rng), between(Z, rows.X, FRESH_POINTS, rng)
     known, wanted = teacher(points), teacher(fresh)
     at_rows = teacher(rows.X)
     if task.loss.of_means:  # targets of other losses are not what the function shall be
-        at_rows = TRUST * at_rows + (1 - TRUST) * rows.y
-    weight = np.append(ROWS_SHARE * rows.weight / rows.weight.sum(), np.full(POINTS, (1 - ROWS_SHARE) / POINTS))
+        at_rows = TEACHER_SHARE * at_rows + (1 - TEACHER_SHARE) * rows.y
+    weight = np.append(
+        ROWS_SHARE * rows.weight / rows.weight.sum(), np.full(LESSON_POINTS, (1 - ROWS_SHARE) / LESSON_POINTS)
+    )
     order = rng.permutation(len(weight))
     together = Rows(np.vstack([rows.X, points]), np.append(at_rows, known), weight).take(order)
     lesson = replace(task, rows=together, loss=Squared())
@@ -93,7 +95,7 @@ def learn(
     candidate = Candidate(knots, n_pieces, RIDGES, rounds, STEPS)
 
     if stop():  # too late for more than one short attempt
-        starts, candidate = 1, replace(candidate, rounds=0, steps=SHORT)
+        starts, candidate = 1, replace(candidate, rounds=0, steps=SHORT_STEPS)
 
     def attempt(start: int) -> list[PLDC]:
         fits = fit_member(lesson, candidate, together.weight[None], [seed, start], None, stop if starts > 1 else never)

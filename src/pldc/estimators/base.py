@@ -43,7 +43,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     n_jobs: int | None
     random_state: Any
     verbose: int
-    _tol: ClassVar[float] = 1e-4  # of a solver given by name
+    _tol: ClassVar[float] = 1e-4  # of a solver given by name; "admm" has its own
     model_: Model
     _folds: CrossFit | None
 
@@ -68,7 +68,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             recipe=self._recipe(),
             n_pieces="rows",
             lam=self._lam(),
-            solver=solver_setting(self.solver, self._tol),
+            solver=solver_setting(self.solver, None if self.solver == "admm" else self._tol),
             folds=folds_of(self, cv, given, groups),
             score=scorer_of(self, cv.scoring, getattr(self, "classes_", None)),
             one_standard_error=cv.one_standard_error,

@@ -52,8 +52,8 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
     loss : {"squared", "absolute", "huber", "quantile", "poisson"} or Loss, default="squared"
         What is averaged: (f − y)² for the mean; ``|f − y|`` for the median; ``Huber(delta=1.35)``, squared up to
         `delta` and linear beyond; ``Quantile(level=0.5)``, twice the pinball loss; ``Poisson()`` for counts, f − y
-        log f with f the mean. A name stands for the loss with its defaults. `delta` is in units of the standard deviation of
-        y (of y itself without `standardize`).
+        log f with f the mean. A name stands for the loss with its defaults. `delta` is in units of the standard
+        deviation of y (of y itself without `standardize`).
     shape : {"dc", "convex", "concave"}, default="dc"
         Restrict f to be convex or concave. `predict` is so only with ``clip=False``.
     monotone : sequence or dict, optional

@@ -13,8 +13,8 @@ from pldc.function.max_affine import Array, IntArray, as_points
 from pldc.function.pldc import PLDC
 from pldc.function.term import as_unit
 
-AROUND = 64  # points that a mean slope is taken over, in pairs ±u
-NUMBERS = 1 << 20  # numbers in the table of such points that is held at once
+BALL_POINTS = 64  # points that a mean slope is taken over, in pairs ±u
+MOST_NUMBERS = 1 << 20  # numbers in the table of such points that is held at once
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def mean_slope(function: PLDC, points: Array, radius: Array) -> Array:
     """Mean gradient of the function over a neighbourhood of each point: a ball, stretched by the radius (d,)."""
     steps = radius * in_ball(len(radius))
     out = np.empty(points.shape)
-    block = max(1, NUMBERS // steps.size)
+    block = max(1, MOST_NUMBERS // steps.size)
     for start in range(0, len(points), block):
         rows = slice(start, start + block)
         around = points[rows, None] + steps
@@ -287,7 +287,7 @@ def mean_slope(function: PLDC, points: Array, radius: Array) -> Array:
 
 def in_ball(d: int) -> Array:
     """Return points of the unit ball in d dimensions, always the same ones: u and −u, radii spread as in the ball."""
-    pairs = AROUND // 2
+    pairs = BALL_POINTS // 2
     direction = np.random.RandomState(0).normal(size=(pairs, d))
     radius = ((np.arange(pairs) + 0.5) / pairs) ** (1.0 / d)
     half = direction * (radius / np.linalg.norm(direction, axis=1))[:, None]

@@ -14,10 +14,10 @@ from pldc.function.hinges import Hinges
 from pldc.function.max_affine import Array, MaxAffine, as_points
 from pldc.function.optimize import Optimum, minimum, opposite, polytope, steepest
 from pldc.function.prune import drop_dominated
-from pldc.function.record import from_dict, to_dict
 from pldc.function.regions import Regions, group
 from pldc.function.relu import Layers, from_relu, to_relu
 from pldc.function.seminorm import Norm
+from pldc.function.serialise import from_dict, to_dict
 from pldc.function.term import LocalModel, Term, as_unit, scattered
 from pldc.function.term_sum import REMEDY, TermSum
 

@@ -15,8 +15,8 @@ from pldc.function.optimize import minimum, never_falls, polytope
 from pldc.function.prune import prune_exact, prune_on
 from pldc.function.seminorm import Norm, bound_of_curves, bound_over_active_pairs, bound_over_all_pairs
 
-BLOCK = 8192  # rows whose columns are held at once
-NUMBERS = 1 << 20  # numbers in a table of rows and intervals that is held at once
+BLOCK_ROWS = 8192  # rows whose columns are held at once
+MOST_NUMBERS = 1 << 20  # numbers in a table of rows and intervals that is held at once
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Term:
         if self.hinges is None:
             return self.plus(points) - self.minus(points)
         out = np.empty(len(points))
-        for rows in blocks(len(points), BLOCK):
+        for rows in blocks(len(points), BLOCK_ROWS):
             columns = self.hinges(points[rows])
             out[rows] = self.plus(columns) - self.minus(columns)
         return out
@@ -94,7 +94,7 @@ class Term:
         """Return the active pieces, slope and intercept at each row."""
         n = len(points)
         out = LocalModel(np.empty(n, np.intp), np.empty(n, np.intp), np.empty(points.shape), np.empty(n))
-        for rows in blocks(n, BLOCK):
+        for rows in blocks(n, BLOCK_ROWS):
             columns = points[rows] if self.hinges is None else self.hinges(points[rows])
             k, l = self.plus.active(columns), self.minus.active(columns)
             slope, intercept = self.plus.slopes[k] - self.minus.slopes[l], self.plus.offsets[k] - self.minus.offsets[l]
@@ -116,7 +116,7 @@ class Term:
         curves = [self.hinges.slopes(part.slopes) for part in self.parts]
         tables = [np.hstack(each) for each in curves]
         out = self.hinges.nearest_bend(points, [np.vstack(both) for both in zip(*curves, strict=True)], unit)
-        for rows in blocks(len(points), max(1, NUMBERS // tables[0].shape[1])):
+        for rows in blocks(len(points), max(1, MOST_NUMBERS // tables[0].shape[1])):
             columns, weight = self.hinges(points[rows]), self.hinges.within(points[rows], unit)
             for part, table in zip(self.parts, tables, strict=True):
                 np.minimum(out[rows], takeover(part, columns, table, weight), out=out[rows])

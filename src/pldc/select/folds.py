@@ -9,7 +9,7 @@ from pldc.problem.recipe import Rows, Split
 from pldc.problem.units import Units
 
 FEW_POINTS = 4  # points for each fold below which no point is left out whole, if its rows are many
-MANY = 20_000  # rows from which their order is that of a hash
+HASH_ROWS = 20_000  # rows from which their order is that of a hash
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits as if by chance
 DIGITS = 8  # of standardised numbers: what rounding may change does not count
 
@@ -53,7 +53,7 @@ def mixed(rows: Rows) -> Rows:
 
     Whatever order the rows are given in, the result is the same. Of many rows the order is that of a hash.
     """
-    if len(rows.y) <= MANY:
+    if len(rows.y) <= HASH_ROWS:
         merged, _ = distinct(rows)
         return merged.take(np.random.RandomState(0).permutation(len(merged.y)))
     table = np.column_stack([rows.X, rows.y]) + 0.0  # −0.0 becomes 0.0
@@ -71,7 +71,7 @@ def mixed(rows: Rows) -> Rows:
     if len(weight) < len(table):
         table = table[first]
     merged = Rows(table[:, :-1], table[:, -1], weight)
-    return merged if len(weight) > MANY else mixed(merged)
+    return merged if len(weight) > HASH_ROWS else mixed(merged)
 
 
 def _rank_of_class(rows: Rows, Z: Array) -> Array:

@@ -20,7 +20,7 @@ from pldc.function.max_affine import Array
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Recipe, Rows, Split
 from pldc.select.cross_fit import CrossFit
-from pldc.select.rough import Fit, fit_path
+from pldc.select.fold_fits import Fit, fit_path
 
 RATIO = 2.0
 HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of λ

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solveh_banded
@@ -12,26 +11,17 @@ from scipy.sparse.linalg import splu
 
 from pldc.function.max_affine import Array, IntArray
 from pldc.problem.program import Problem, Solution
-from pldc.solve.interior_point import TO_BOUNDARY, centred_loss, longest
+from pldc.solve.predictor_corrector import Direction, PredictorCorrector, centred_loss
 
 System = Callable[[Array, Array], tuple[Array, Array]]
 Balance = Callable[[Array], Array]
 
+ROWS, OVER, UNDER = range(3)  # kinds of inequalities: those of G, and the two sides of the box of the loss
 ITERATIONS = 60  # at most, from one call of `steps`
 AMPLE = 10.0  # how generous the start is
 
 
-class Direction(NamedTuple):
-    """A step: changes of variables, slacks, multipliers, and of ω with the two slacks of its box."""
-
-    x: Array
-    s: Array
-    z: Array
-    omega: Array
-    box: tuple[Array, Array]
-
-
-class Chain:
+class OneFeatureProgram(PredictorCorrector):
     """The program with bends at the knots only, and an interior point for it.
 
     Variables: f and σ at the m knots, the sizes of the 2 (m − 1) half steps between σ and S (a difference of two parts
@@ -42,7 +32,7 @@ class Chain:
         self.problem, self.knots = problem, knots
         self.residuals = problem.loss.box_form(problem)
         self.loss = self.residuals.loss
-        self.boxed = bool(np.isfinite(self.loss.up))
+        self.boxed, self.curved = bool(np.isfinite(self.loss.up)), self.loss.softness > 0
         x = problem.X[:, 0]
         self.t, self.h = x[knots], np.diff(x[knots])
         n, m = len(x), len(knots)
@@ -111,17 +101,18 @@ class Chain:
         self.x[:m] = problem.null_fit
         self.x[2 * m : -1] = unit
         self.x[-1] = 0.6 * unit * (self.size - 2 * m - 1) + 2.0 * unit
-        self.s = np.maximum(self.G @ self.x, unit)
-        self.count = len(self.s) + (2 * len(problem.y) if self.boxed else 0)
+        rows = np.maximum(self.G @ self.x, unit)
+        self.count = len(rows) + (2 * len(problem.y) if self.boxed else 0)
         mu = AMPLE * (max(problem.null_risk, 1e-300) + problem.lam * self.x[-1]) / self.count
-        self.z = mu / self.s
+        self.s, self.z = [rows], [mu / rows]
         r = self.residuals(self._fit(self.x))
         if self.boxed:
             self.omega, up, down = centred_loss(self.residuals, r, mu)
-            self.rooms, self.box = (up, down), (mu / up, mu / down)
+            self.s += [mu / up, mu / down]
+            self.z += [up, down]
         else:
             self.omega = r * self.residuals.weight / self.loss.softness
-            self.rooms = self.box = (np.zeros(0), np.zeros(0))
+        self.mask = [np.ones_like(s) for s in self.s]
 
     def _fit(self, x: Array) -> Array:
         """Values at all points, by linear interpolation."""
@@ -135,20 +126,12 @@ class Chain:
         out[:m] += np.bincount(self.segment + 1, weights=self.share * force, minlength=m)
         return out
 
-    @property
-    def mu(self) -> float:
-        """Average product of slack and multiplier."""
-        total = float(self.s @ self.z)
-        if self.boxed:
-            total += sum(float(room @ slack) for room, slack in zip(self.rooms, self.box, strict=True))
-        return total / self.count
-
     def steps(self, tol: float) -> Iterator[float]:
         """Iterate until the own gap is small; yield it after every iteration."""
         scale = max(self.problem.null_risk, 1e-300)
         for _ in range(ITERATIONS):
             try:
-                moved = self._step()
+                moved = self.step()
             except (RuntimeError, FloatingPointError):  # a singular matrix
                 return
             gap = self.mu * self.count / scale
@@ -160,78 +143,44 @@ class Chain:
     def _objective(self) -> float:
         return self.problem.risk(self._fit(self.x)) + self.problem.lam * self.x[-1]
 
-    def _step(self) -> bool:
-        problem, loss, w = self.problem, self.loss, self.residuals.weight
-        r_pair = self.G @ self.x - self.s
-        residual = self.residuals(self._fit(self.x))
-        softness = loss.softness / w
+    def linearise(self) -> None:
+        """Look how far the iterate is from each optimality condition, and factor their derivatives."""
+        w, s, z = self.residuals.weight, self.s, self.z
+        self.r_rows = self.G @ self.x - s[ROWS]
+        residual, softness = self.residuals(self._fit(self.x)), self.loss.softness / w
         if self.boxed:
-            up, down = self.rooms
-            r_loss = residual - softness * self.omega - self.box[0] + self.box[1]
-            psi = 1.0 / (softness + self.box[0] / up + self.box[1] / down)
+            self.r_loss = residual - softness * self.omega - s[OVER] + s[UNDER]
+            self.psi = 1.0 / (softness + s[OVER] / z[OVER] + s[UNDER] / z[UNDER])
         else:
             self.omega = residual / softness
-            r_loss, psi = np.zeros_like(residual), 1.0 / softness
-        r_dual = self._fit_adjoint(self.residuals.adjoint(self.omega)) - self.G.T @ self.z
-        r_dual[-1] += problem.lam
-        self.imbalance = float(np.abs(r_dual).max()) / problem.lam
-        inverse = self.s / self.z
-        solve, balance = self._factor(psi, inverse)
+            self.r_loss, self.psi = np.zeros_like(residual), 1.0 / softness
+        self.r_dual = self._fit_adjoint(self.residuals.adjoint(self.omega)) - self.G.T @ z[ROWS]
+        self.r_dual[-1] += self.problem.lam
+        self.imbalance = float(np.abs(self.r_dual).max()) / self.problem.lam
+        self.solve, self.balance = self._factor(self.psi, s[ROWS] / z[ROWS])
 
-        def direction(target: Array, box: tuple[Array, Array] | None) -> Direction:
-            shift = r_loss
-            if box is not None:
-                shift = shift - box[0] / up + box[1] / down
-            force = self._fit_adjoint(self.residuals.adjoint(psi * shift))
-            dx, dz = solve(-r_dual - force, target / self.z - r_pair)
-            ds = target / self.z - inverse * dz
-            domega = psi * (self.residuals.change(self._fit(dx)) + shift)
-            slacks = self.box
-            if box is not None:
-                # ψ may be huge and the change in fit tiny: let ω balance the multipliers instead.
-                lack = self.G.T @ dz - r_dual - self._fit_adjoint(self.residuals.adjoint(domega))
-                domega = domega + psi * self.residuals.change(balance(lack))
-                slacks = ((box[0] + self.box[0] * domega) / up, (box[1] - self.box[1] * domega) / down)
-            return Direction(dx, ds, dz, domega, slacks)
-
-        product = self.s * self.z
-        boxes = (self.box[0] * up, self.box[1] * down) if self.boxed else None
-        first = direction(-product, None if boxes is None else (-boxes[0], -boxes[1]))
-        a, b = self._lengths(first)
-        mu = self.mu
-        after = float((self.s + a * first.s) @ (self.z + b * first.z))
-        if boxes is not None:
-            after += float((self.box[0] + a * first.box[0]) @ (up - b * first.omega))
-            after += float((self.box[1] + a * first.box[1]) @ (down + b * first.omega))
-        centre = mu * min(1.0, max(after / self.count / mu, 1e-8)) ** 3
-        share = 1.0 if min(a, b) > 0.1 else a * b
-        target = centre - share * first.s * first.z - product
-        box = None
-        if boxes is not None:
-            box = (
-                centre + share * first.box[0] * first.omega - boxes[0],
-                centre - share * first.box[1] * first.omega - boxes[1],
-            )
-        step = direction(target, box)
-        a, b = (min(1.0, TO_BOUNDARY * v) for v in self._lengths(step))
-        if not min(a, b) > 1e-8:
-            return False
-        self.x = self.x + a * step.x
-        self.s, self.z = self.s + a * step.s, self.z + b * step.z
-        self.omega = self.omega + b * step.omega
-        if boxes is not None:
-            self.box = (self.box[0] + a * step.box[0], self.box[1] + a * step.box[1])
-            self.rooms = (up - b * step.omega, down + b * step.omega)  # by sums: a difference would round to zero
-        return True
-
-    def _lengths(self, step: Direction) -> tuple[float, float]:
-        """Longest primal and dual step; equal where the loss is curved."""
-        a, b = longest(self.s, step.s), longest(self.z, step.z)
+    def direction(self, target: list[Array]) -> Direction:
+        """Solve the linearised conditions for a wanted change `target` of every product s·z."""
+        s, z, shift = self.s, self.z, self.r_loss
         if self.boxed:
-            up, down = self.rooms
-            a = min(a, *(longest(s, ds) for s, ds in zip(self.box, step.box, strict=True)))
-            b = min(b, longest(up, -step.omega), longest(down, step.omega))
-        return (min(a, b),) * 2 if self.loss.softness > 0 else (a, b)
+            shift = shift - target[OVER] / z[OVER] + target[UNDER] / z[UNDER]
+        force = self._fit_adjoint(self.residuals.adjoint(self.psi * shift))
+        dx, flow = self.solve(-self.r_dual - force, target[ROWS] / z[ROWS] - self.r_rows)
+        ds, dz = [(target[ROWS] - s[ROWS] * flow) / z[ROWS]], [flow]
+        domega = self.psi * (self.residuals.change(self._fit(dx)) + shift)
+        if self.boxed:
+            # ψ may be huge and the change in fit tiny: let ω balance the multipliers instead.
+            lack = self.G.T @ flow - self.r_dual - self._fit_adjoint(self.residuals.adjoint(domega))
+            domega = domega + self.psi * self.residuals.change(self.balance(lack))
+            dz += [-domega, domega]
+            ds += [
+                (k - slack * u) / w for k, slack, u, w in zip(target[OVER:], s[OVER:], dz[OVER:], z[OVER:], strict=True)
+            ]
+        return Direction(dx, ds, dz, domega)
+
+    def move(self, length: float, change: Array) -> None:
+        """Change the variables."""
+        self.x = self.x + length * change
 
     def _factor(self, psi: Array, inverse: Array) -> tuple[System, Balance]:
         """Return the solver of the system in (x, z), and that of the curvature of the loss alone."""
@@ -317,9 +266,9 @@ class Chain:
             omega = omega - centred * (centred @ omega) / (centred @ centred)
         force = np.zeros(len(x))
         for sign, first, points in self.bounded:
-            np.add.at(force, points, sign * self.z[first : first + len(points)])
+            np.add.at(force, points, sign * self.z[ROWS][first : first + len(points)])
         rise = -np.diff(x) * np.cumsum(omega)[:-1]
-        half = 0.5 * self.z[-1] if self.variation else 0.0
+        half = 0.5 * self.z[ROWS][-1] if self.variation else 0.0
         out = []
         for sign in problem.signs:
             up = half - sign * (np.cumsum(force)[:-1] + np.append(0.0, np.cumsum(rise)[:-1]))

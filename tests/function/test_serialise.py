@@ -145,7 +145,7 @@ def test_long_strings_are_neither_handed_to_numpy_nor_echoed(monkeypatch):
         assert long not in values, "NumPy would take 7 GiB"
         return array(values, **settings)
 
-    monkeypatch.setattr("pldc.function.record.np.array", guarded)
+    monkeypatch.setattr("pldc.function.serialise.np.array", guarded)
     for record in (
         changed(["terms", 0, "plus", "offsets"], [long] + [1.0] * 2000),
         changed(["terms", 0, "plus", "slopes"], [[1.0, long]]),

@@ -21,7 +21,7 @@ from pldc.solve.pairs import AllPairs, WorkingSet
 from pldc.solve.workers import Workers
 
 
-class CoupledNewton:
+class ClassNewton:
     """The system at given weights, with the interface of :class:`Newton`.
 
     Parameters

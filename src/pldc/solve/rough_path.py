@@ -7,16 +7,15 @@ from dataclasses import replace
 
 from pldc.problem.program import Problem, Solution
 from pldc.problem.scaling import normalise
-from pldc.solve import LineSolver
-from pldc.solve.admm import Admm
-from pldc.solve.line import fits_a_line
+from pldc.solve.admm import AdmmIteration
+from pldc.solve.line import Line, fits_a_line
 from pldc.solve.run import LARGEST_LAM
 from pldc.solve.workers import Workers
 
 ON_A_LINE, ROUGHLY = 300, 1e-2  # points in one dimension from which rough fits take its own solver, to such a gap
 
 
-def coarse_path(
+def rough_path(
     problem: Problem,
     lams: Sequence[float],
     iterations: Sequence[int],
@@ -39,17 +38,17 @@ def coarse_path(
     """
     if len(problem.X) > ON_A_LINE and fits_a_line(problem):
         for lam in lams:
-            yield LineSolver(tol=ROUGHLY).solve(replace(problem, lam=lam))
+            yield Line(tol=ROUGHLY).solve(replace(problem, lam=lam))
         return
     scaled, scaling = normalise(problem)
     unit = scaled.lam / problem.lam
     hint = None if start is None else scaling.reduce(problem, start)
     with Workers(threads) as workers:
-        method: Admm | None = None
+        method: AdmmIteration | None = None
         for lam, count in zip(lams, iterations, strict=True):
             scaled_lam = min(unit * lam, LARGEST_LAM)
             if method is None:
-                method = Admm(replace(scaled, lam=scaled_lam), workers, start=hint)
+                method = AdmmIteration(replace(scaled, lam=scaled_lam), workers, start=hint)
             else:
                 method.change_lam(scaled_lam)
             for _ in range(count):

@@ -14,9 +14,10 @@ from pldc.function.pldc import PLDC
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.repair import rescale
-from pldc.select.path import coarse_path
+from pldc.solve.rough_path import rough_path
 
-FEWEST, MOST, ROWS_EACH = 40, 80, 6  # iterations of the quick engine for each λ: one for so many rows, within limits
+# Iterations of the quick engine for each λ: one for so many rows, within limits.
+FEWEST_ITERATIONS, MOST_ITERATIONS, ROWS_AN_ITERATION = 40, 80, 6
 ARRIVED = 0.9  # share of the objective of a fit below which that of its best multiple shows that it is still far off
 
 
@@ -49,12 +50,12 @@ def iterations(n: int, count: int, warm: bool = False, patient: bool = False) ->
     take far longer. A score that sees the order of classes alone may find them good all the same: then be `patient`.
     """
     if patient:
-        return [MOST] * count
-    full = min(max(n // ROWS_EACH, FEWEST), MOST)
+        return [MOST_ITERATIONS] * count
+    full = min(max(n // ROWS_AN_ITERATION, FEWEST_ITERATIONS), MOST_ITERATIONS)
     if warm:
         return [full] * count
     few = max(count // 2, 1)
-    return [FEWEST] + [FEWEST // 2] * (few - 1) + [full] * (count - few)
+    return [FEWEST_ITERATIONS] + [FEWEST_ITERATIONS // 2] * (few - 1) + [full] * (count - few)
 
 
 def fit_path(
@@ -75,7 +76,7 @@ def fit_path(
     counts = iterations(len(problem.X), len(lams), start is not None, patient)
     out = []
     began = time.perf_counter()
-    for lam, end in zip(lams, coarse_path(problem, lams, counts, start, threads=1), strict=True):
+    for lam, end in zip(lams, rough_path(problem, lams, counts, start, threads=1), strict=True):
         solution = best_multiple(replace(problem, lam=lam), end)
         fitted = problem.functions(solution)
         if problem.X.shape[1] == 1:  # most pieces are the same line
