@@ -198,7 +198,7 @@ class LogLoss(ClassLoss):
         return log_sum(F) - F[y.astype(np.intp), np.arange(F.shape[1])]
 
     def both(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return ℓ and ω for scores (…, m, o) of any number of fits; one score alone is that of label 1, less label 0's."""
+        """Return ℓ and ω for scores (…, m, o) of many fits; one score alone is label 1's, less label 0's."""
         label, at = y.astype(np.intp), np.arange(F.shape[-1])
         if F.shape[-2] == 1:
             sign = (1 - 2 * label).astype(F.dtype)
