@@ -128,7 +128,7 @@ def scorer(rows: Rows, settings: Settings) -> Callable[[Array, Any], float]:
 def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Settings) -> Model:
     """Write down what was found."""
     y = task.rows.y
-    span, temperature = (-np.inf, np.inf), None
+    span, temperature = (-np.inf, np.inf), None if task.classes == 1 else 1.0
     if task.classes == 1:
         span = float(y.min()), float(y.max())
     elif found.left_out:
