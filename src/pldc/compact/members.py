@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from pldc.compact.coordinates import learned_turns
 from pldc.compact.descent import Memory, minimise
 from pldc.compact.objective import PARTS, Form, Objective, Table
-from pldc.compact.start import quantile_knots, tangent_planes
+from pldc.compact.start import class_planes, quantile_knots, tangent_planes
 from pldc.function.hinges import Hinges
 from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.pldc import PLDC
@@ -72,6 +72,8 @@ class Task:
         Of standardised targets.
     shape : {"dc", "convex", "concave"}
     monotone : int array of shape (d,)
+    classes : int
+        Number of classes; one for a regression.
     """
 
     rows: Rows
@@ -79,11 +81,17 @@ class Task:
     loss: Loss
     shape: str
     monotone: IntArray
+    classes: int = 1
+
+    @property
+    def outputs(self) -> int:
+        """Functions to fit: one for each class, but one alone for two."""
+        return self.classes if self.classes > 2 else 1
 
     @property
     def signs(self) -> tuple[float, ...]:
-        """Signs of the parts."""
-        return PARTS[self.shape]
+        """Signs of the parts of all outputs."""
+        return PARTS[self.shape] * self.outputs
 
     @property
     def smooth_loss(self) -> Loss:
@@ -92,7 +100,7 @@ class Task:
 
     def take(self, at: IntArray) -> Task:
         """Return the task on some of the rows."""
-        return Task(self.rows.take(at), self.units, self.loss, self.shape, self.monotone)
+        return replace(self, rows=self.rows.take(at))
 
 
 class Columns:
@@ -173,15 +181,27 @@ class Fits:
     columns: Columns
 
     def values(self) -> Array:
-        """F at all rows, standardised: (groups, ridges, n)."""
+        """F at all rows, standardised: (groups, ridges, n), or (groups, ridges, classes, n) of scores."""
         f = self.objective.values(self.x)
-        return f.reshape(len(self.objective.weight), -1, f.shape[1])
+        if f.ndim == 3 and f.shape[1] == 1:  # of two classes the first has the score zero
+            f = np.concatenate([np.zeros_like(f), f], axis=1)
+        return f.reshape(len(self.objective.weight), -1, *f.shape[1:])
 
-    def function(self, group: int, ridge: int) -> PLDC:
-        """Return one of the functions, in the units of the data."""
+    def functions(self, group: int, ridge: int) -> tuple[PLDC, ...]:
+        """Return the function, or the score of each class, in the units of the data."""
         at = group * (len(self.x) // len(self.objective.weight)) + ridge
         theta = self.x.reshape(len(self.x), *self.objective.shape)[[at]]
-        return self.columns.function(self.objective.form.at([at]).pieces(theta)[0], self.objective.form.signs)
+        form, outputs = self.objective.form, self.objective.outputs
+        each = np.split(form.at([at]).pieces(theta)[0], outputs)
+        found = tuple(self.columns.function(part, form.signs[: len(part)]) for part in each)
+        if self.objective.loss.scores and outputs == 1:
+            return PLDC.affine(np.zeros(found[0].n_features)), *found
+        return found
+
+    def function(self, group: int, ridge: int) -> PLDC:
+        """Return the function of a regression."""
+        (one,) = self.functions(group, ridge)
+        return one
 
 
 def fit_member(
@@ -224,6 +244,7 @@ def fit_member(
                 form,
                 candidate.pieces,
                 pool,
+                task.outputs,
             )
             if memory is None:
                 x = starts(objective, task, columns, groups, [*np.atleast_1d(seed).tolist(), number])
@@ -270,7 +291,11 @@ def starts(objective: Objective, task: Task, columns: Columns, groups: Array, se
             F, y = columns.block(rows, np.float64)[:-1].T, task.units.scale_y(task.rows.y[rows])
         w = groups[group[b], rows]
         G = F if form.turn is None else F @ form.turn[b]
-        theta = tangent_planes(G, y, w / w.sum(), form.signs, objective.pieces, seed)
+        w = w / w.sum()
+        if task.loss.scores:
+            theta = class_planes(G, y, w, form.signs, task.outputs, objective.pieces, seed)
+        else:
+            theta = tangent_planes(G, y, w, form.signs, objective.pieces, seed)
         if form.monotone is not None:
             side = np.array(form.signs)[:, None, None] * form.monotone
             root = np.maximum(np.sqrt(np.maximum(side * theta[..., :-1], 0.0)), ROOT)

@@ -20,6 +20,9 @@ VERY_MANY_ROWS = 200_000
 FINE = ((10, 48), (32, 64), (64, 64))  # knots and pieces of hinged functions, where there are rows enough
 
 
+TENTHS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0)  # ridges for classes
+
+
 @dataclass(frozen=True)
 class Plan:
     """What to try, by the size of the table.
@@ -45,6 +48,24 @@ class Plan:
     members: int
     kept: int
     patience: int = 1
+
+
+def plan_for_classes(n: int, d: int) -> Plan:
+    """Return what to try for classes: additive scores, scores of few hinged pieces, and plain ones."""
+    low, middle, high = TENTHS[:8], TENTHS[1:9], TENTHS[1:]
+    if n <= FEW_ROWS:
+        plan = Plan([Candidate(8, 1, low, 1), Candidate(8, 3, middle), Candidate(0, 8, high, 2, 80)], n, 1, 4, 3)
+    elif n <= SOME_ROWS:
+        kinds = [Candidate(12, 1, low[:-1], 1), Candidate(12, 6, middle[:-1]), Candidate(0, 16, low[:-1], 2)]
+        plan = Plan(kinds, n, 1, 4, 3)
+    elif n <= MANY_ROWS:
+        few = (1e-5, 1e-4, 1e-3, 1e-2)
+        kinds = [Candidate(16, 1, few, 1), Candidate(16, 12, few[1:]), Candidate(0, 24, few, 2)]
+        plan = Plan(kinds, 5000, 1, 2, 2)
+    else:
+        kinds = [Candidate(16, 4, (1e-4, 1e-3, 1e-2), 0, 80), Candidate(0, 24, (1e-5, 1e-4, 1e-3), 1)]
+        plan = Plan(kinds, 5000, 1, 1, 1)
+    return replace(plan, candidates=list(dict.fromkeys(fitting(candidate, d) for candidate in plan.candidates)))
 
 
 def plan_for(n: int, d: int, plain: bool = False, hinged: bool = False) -> Plan:

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import pldc
-from pldc.estimators.checks import flag, positive, refuse_masked
+from pldc.estimators.checks import flag, positive, refuse_masked, shown
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.fit import Fitted, Settings, fit
 from pldc.function.max_affine import Array
@@ -35,6 +35,8 @@ REALISTIC = 1e-2  # gap that the quick engine reaches
 class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Common to DCRegressor and DCClassifier; the parameters are theirs."""
 
+    n_pieces: Any
+    max_seconds: Any
     lam: Any
     cv: Any
     solver: Any
@@ -43,6 +45,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     n_jobs: int | None
     random_state: Any
     verbose: int
+    # Settings of the convex program, with what they are by default: whoever changes one of them asks for it.
+    _of_the_program: ClassVar[dict[str, tuple[Any, ...]]]
     _tol: ClassVar[float] = 1e-4  # of a solver given by name; "admm" has its own
     model_: Model
     _folds: CrossFit | None
@@ -66,7 +70,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         seed = 0 if self.random_state is None else self.random_state
         return Settings(
             recipe=self._recipe(),
-            n_pieces="rows",
+            n_pieces=self._pieces(),
+            max_seconds=None if self.max_seconds is None else positive("max_seconds", self.max_seconds, "None or "),
             lam=self._lam(),
             solver=solver_setting(self.solver, None if self.solver == "admm" else self._tol),
             folds=folds_of(self, cv, given, groups),
@@ -79,6 +84,16 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             starts_seed=int(seed) if isinstance(seed, Integral) else starts_seed(seed),
             verbose=self.verbose,
         )
+
+    def _pieces(self) -> int | str:
+        """Return `n_pieces`, and "rows" where a setting asks for the program."""
+        if not (isinstance(self.n_pieces, str) and self.n_pieces in ("auto", "rows")):
+            raise ValueError(f"n_pieces must be 'auto' or 'rows', got {shown(self.n_pieces)}.")
+        plain = all(
+            any(type(value) is type(default) and value == default for default in defaults)
+            for value, defaults in ((getattr(self, name), known) for name, known in self._of_the_program.items())
+        )
+        return self.n_pieces if plain else "rows"
 
     def _points(self, X: Any) -> Array:
         """Check that the model is fitted, and rows to evaluate it at."""
@@ -120,6 +135,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         self.model_, self._folds = model, found.folds
         self.reference_, self.spread_, self.n_iter_ = model.center, model.spread, model.n_iter
         known: dict[str, Any] = {"cv_score_": model.cv_score, "cv_results_": model.cv_results or None}
+        known["chosen_"] = None if model.kind == "program" else model.chosen
         if model.program is not None:
             solved = model.program
             known |= {"lam_": solved.lam, "certificate_": solved.certificate, "seminorm_": solved.seminorm}

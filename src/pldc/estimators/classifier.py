@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -19,58 +17,55 @@ from pldc.estimators.checks import check_weight, refuse_masked, shown
 from pldc.fit import Fitted
 from pldc.function import ClassExplanation
 from pldc.function.max_affine import Array
-from pldc.problem.losses import Loss, make_loss
+from pldc.problem.losses import LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.recipe import Recipe, Rows
 from pldc.solve.run import Monitor
 
 
-def _has_probabilities(model: DCClassifier) -> bool:
-    if hasattr(model, "model_"):
-        able = model.model_.temperature is not None
-    else:  # once it is fitted
-        able = model.lam == "cv"
-        with suppress(ValueError):  # a loss that `fit` will refuse
-            able |= make_loss(model.loss, classes=True).gives_probabilities
-    if able:
-        return True
-    raise AttributeError(
-        "Probabilities need loss='log', or lam='cv', whose folds calibrate the scores of the hinge (four distinct rows "
-        "at least)."
-    )
-
-
 class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Classification by one difference of convex functions for each class, with a certificate of optimality.
+    """Classification by one difference of convex functions for each class.
 
-    Minimises over scores f_1 … f_m, each a difference of two convex piecewise-linear functions,
+    A row is of the class with the highest score. The scores are fitted in one of two ways:
 
-        weighted mean of loss(f_1(x), …, f_m(x); label)  +  lam · Σ_c seminorm(f_c),
+    - **Few pieces**, the default: the mean of some fits of few pieces each, under the log loss, found by descent; what
+      kind, how many pieces and how smooth is chosen at rows left out. Of two classes one function tells. Seconds for
+      any number of rows. No certificate.
+    - **A piece for every row**, ``n_pieces="rows"``: the convex program of the paper,
 
-    a convex program, to a certified relative gap. A row is of the class with the highest score.
+          weighted mean of loss(f_1(x), …, f_m(x); label)  +  lam · Σ_c seminorm(f_c),
+
+      solved to a certified relative gap.
 
     Parameters
     ----------
-    loss : {"hinge", "log"} or Loss, default="hinge"
-        "hinge" or ``Hinge()``: Σ_{c≠y} max(f_c − f_y + 1, 0), the paper's. "log" or ``LogLoss()``: log Σ_c exp(f_c) −
-        f_y; its scores give probabilities. It has no linear program: ``solver="exact"`` refuses it.
+    n_pieces : "auto" or "rows", default="auto"
+        "auto": few pieces, what predicts best (`chosen_` tells); but the program where one of its own settings is given
+        (``loss="hinge"``, `lam`, `penalty`, `standardize`, `solver`), and for fewer than four distinct rows.
+        "rows": the program.
+    loss : {"auto", "log", "hinge"} or Loss, default="auto"
+        "log" or ``LogLoss()``: log Σ_c exp(f_c) − f_y; its scores give probabilities. "hinge" or ``Hinge()``:
+        Σ_{c≠y} max(f_c − f_y + 1, 0), the paper's, of the program alone. "auto": "log" for few pieces, "hinge" for the
+        program (the log loss has no linear program: ``solver="exact"`` refuses it).
     class_weight : dict or "balanced", optional
         Multiplies the weights of the rows of each class.
     cv : int, cross-validation generator, iterable or CrossValidation, default=5
         A number deals the rows of every class out to so many folds, by their content and not by their order.
+    max_seconds : float, optional
+        Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
     lam : "cv" or float, default="cv"
-        Weight of the seminorms: by cross-validation, or a number > 0.
+        Of the program: weight of the seminorms, by cross-validation, or a number > 0.
     penalty : {"joint", "componentwise"} or Seminorm, default="joint"
-        The seminorm; see :class:`DCRegressor`.
+        Of the program: the seminorm; see :class:`DCRegressor`.
     standardize : bool, default=True
-        Solve in standardised X.
+        Of the program: solve in standardised X.
     solver : {"auto", "exact", "admm"} or solver, default="auto"
-        As for :class:`DCRegressor`, with a gap of 1e-2. "auto" takes "exact" for the hinge where classes × distinct
-        rows are few.
+        Of the program: as for :class:`DCRegressor`, with a gap of 1e-2. "auto" takes "exact" for the hinge where
+        classes × distinct rows are few.
     n_jobs : int, optional
-        Threads of a solve, and processes of the cross-validation.
-    random_state : ignored
-        Nothing here is random.
+        Threads of a search or a solve, and processes of the program's cross-validation.
+    random_state : int, RandomState or None, default=None
+        For the starts of few pieces. None is a fixed one: the same fit every time.
     verbose : int, default=0
         1 logs progress.
 
@@ -81,17 +76,21 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     classes_ : array of shape (m,)
         The labels, sorted.
     functions_ : list of PLDC
-        The score of each class, in the units of the data.
+        The score of each class, in the units of the data. Of two classes, few pieces give the first the score zero.
+    chosen_ : list of dict
+        Few pieces: the kinds of functions that were kept; see :class:`DCRegressor`.
     certificate_ : Certificate
-        Of the program whose solution `functions_` are.
+        Of the program: ``upper``, ``lower`` and ``gap``.
     lam_ : float
+        Of the program.
     cv_results_ : dict of arrays
-        With ``lam="cv"``, as for :class:`DCRegressor`.
+        As for :class:`DCRegressor`.
     cv_score_ : float
-        With ``lam="cv"``, the mean score of the `lam` chosen at the rows left out.
+        The score of what is returned at the rows left out: the mean loss, negative, unless there is a scorer.
     seminorm_ : float
-        Sum of the seminorms as the program measures them.
+        Of the program: the sum of the seminorms as it measures them.
     solver_ : {"exact", "admm"}
+        Of the program.
     n_iter_ : int
     reference_ : array of shape (d,)
         Mean of the training rows: where `explain` measures contributions from.
@@ -101,8 +100,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     Notes
     -----
-    With two classes the best scores are opposite to each other, and the program is that of one function under the
-    ordinary hinge.
+    The same rows give the same fit, whatever their order and whatever the classes are called.
 
     Examples
     --------
@@ -115,13 +113,22 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     """
 
     _tol = 1e-2
+    _of_the_program: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "loss": ("auto", "log", LogLoss()),
+        "lam": ("cv",),
+        "penalty": ("joint",),
+        "standardize": (True,),
+        "solver": ("auto",),
+    }
 
     def __init__(
         self,
         *,
-        loss: str | Loss = "hinge",
+        n_pieces: str = "auto",
+        loss: str | Loss = "auto",
         class_weight: Any = None,
         cv: Any = 5,
+        max_seconds: float | None = None,
         lam: float | str = "cv",
         penalty: str | Seminorm = "joint",
         standardize: bool = True,
@@ -130,9 +137,11 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         random_state: Any = None,
         verbose: int = 0,
     ):
+        self.n_pieces = n_pieces
         self.loss = loss
         self.class_weight = class_weight
         self.cv = cv
+        self.max_seconds = max_seconds
         self.lam = lam
         self.penalty = penalty
         self.standardize = standardize
@@ -203,10 +212,16 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             raise ValueError(f"class_weight must hold finite numbers ≥ 0, got {self.class_weight!r}.")
         return factors
 
+    def _loss(self) -> Loss:
+        """Return the loss; "auto" goes with the way of fitting."""
+        if isinstance(self.loss, str) and self.loss == "auto":
+            return make_loss("hinge" if self._pieces() == "rows" else "log", classes=True)
+        return make_loss(self.loss, classes=True)
+
     def _recipe(self) -> Recipe:
         seminorm = self._seminorm()
         return Recipe(
-            loss=make_loss(self.loss, classes=True),
+            loss=self._loss(),
             penalty=seminorm.penalty,
             shape="dc",
             monotone=np.zeros(self.n_features_in_, dtype=int),
@@ -230,12 +245,11 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         X = self._points(X)
         return np.asarray(self.classes_[self.model_.scores(X).argmax(axis=1)])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class at each row of X, (n, m).
 
-        With the log loss they are the model itself. The hinge has none; its scores are multiplied by one temperature,
-        fitted to the scores that the folds of cross-validation gave to rows left out.
+        They are softmax of the scores times one temperature, fitted to the scores that the folds gave to rows left out.
+        Under the log loss of the program they are the model itself.
         """
         X = self._points(X)
         return self.model_.probabilities(X)

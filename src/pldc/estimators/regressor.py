@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight, choice, flag, positive, refuse_masked, whole
+from pldc.estimators.checks import check_weight, choice, flag, refuse_masked, shown, whole
 from pldc.fit import Fitted, Settings
 from pldc.function.max_affine import Array
 from pldc.problem.losses import Loss, make_loss
@@ -22,9 +22,6 @@ from pldc.problem.penalties import Seminorm
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
 from pldc.solve.run import Monitor
-
-# Settings of the convex program: whoever changes one of them asks for it.
-OF_THE_PROGRAM: dict[str, Any] = {"lam": "cv", "penalty": "componentwise", "standardize": True, "solver": "auto"}
 
 
 class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -165,6 +162,13 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
     array([0.5])
     """
 
+    _of_the_program: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "lam": ("cv",),
+        "penalty": ("componentwise",),
+        "standardize": (True,),
+        "solver": ("auto",),
+    }
+
     def __init__(
         self,
         *,
@@ -248,20 +252,15 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
 
     def _settings(self, given: Rows, groups: ArrayLike | None = None) -> Settings:
         settings = super()._settings(given, groups)
-        limit = None if self.max_seconds is None else positive("max_seconds", self.max_seconds, "None or ")
-        return replace(settings, n_pieces=self._pieces(), clip=flag("clip", self.clip), max_seconds=limit)
+        return replace(settings, clip=flag("clip", self.clip))
 
     def _pieces(self) -> int | str:
         """Return `n_pieces`, and "rows" where a setting asks for the program."""
         if isinstance(self.n_pieces, Integral) and not isinstance(self.n_pieces, bool):
             return whole("n_pieces", self.n_pieces, 1)
         if not (isinstance(self.n_pieces, str) and self.n_pieces in ("auto", "rows")):
-            raise ValueError(f"n_pieces must be 'auto', 'rows' or a whole number ≥ 1, got {self.n_pieces!r}.")
-        plain = all(
-            type(value := getattr(self, name)) is type(default) and value == default
-            for name, default in OF_THE_PROGRAM.items()
-        )
-        return self.n_pieces if plain else "rows"
+            raise ValueError(f"n_pieces must be 'auto', 'rows' or a whole number ≥ 1, got {shown(self.n_pieces)}.")
+        return super()._pieces()
 
     def _lam(self, rules: tuple[str, ...] = ("cv", "srm")) -> float | str:
         return super()._lam(rules)
@@ -281,8 +280,6 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         super()._take(found)
         model = self.model_
         self.function_, self.clip_range_ = model.function, model.target_range
-        if model.kind != "program":
-            self.chosen_ = model.chosen
         if model.simplification is not None:
             self.simplification_, self.fidelity_ = model.simplification, model.simplification.fidelity
 

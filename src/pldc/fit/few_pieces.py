@@ -10,7 +10,7 @@ import numpy as np
 
 from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Task
-from pldc.compact.plan import FEW_ROWS, plan_for
+from pldc.compact.plan import FEW_ROWS, plan_for, plan_for_classes
 from pldc.compact.search import Found, Search
 from pldc.fit.settings import Settings
 from pldc.function.max_affine import Array
@@ -18,6 +18,7 @@ from pldc.function.pldc import PLDC
 from pldc.model import Errors, Model
 from pldc.problem.recipe import Recipe, Rows, Split
 from pldc.problem.units import Units
+from pldc.select.calibration import calibrate
 from pldc.select.cross_fit import CrossFit
 from pldc.select.folds import distinct, divided, interleaved, merged_in_folds, mixed
 from pldc.solve.run import Monitor
@@ -27,7 +28,7 @@ SHUFFLE_SEED = 1  # of the order of rows that were sorted for the folds
 QUARTILES = 1.349  # distance of the quartiles of a normal distribution, in standard deviations
 
 
-def prepared(given: Rows, folds: int | list[Split]) -> tuple[Rows, list[Split]]:
+def prepared(given: Rows, folds: int | list[Split], classes: bool = False) -> tuple[Rows, list[Split]]:
     """Return distinct rows in an order that means nothing, and folds of them.
 
     A number of folds deals them out by content; of many rows one fold alone is left out. Folds given by places keep
@@ -40,7 +41,7 @@ def prepared(given: Rows, folds: int | list[Split]) -> tuple[Rows, list[Split]]:
     if len(rows.y) > FEW_ROWS:
         rows = mixed(rows)
     if len(rows.y) <= FEW_ROWS:
-        shares = divided(distinct(rows)[0], folds)
+        shares = divided(distinct(rows, classes)[0], folds, classes)
         return shuffled(shares, interleaved(len(shares.y), min(folds, len(shares.y))))
     left_out = np.arange(len(rows.y)) % folds == 0  # so that of every beginning of the rows a share is left out
     return rows, [(np.flatnonzero(~left_out), np.flatnonzero(left_out))]
@@ -68,7 +69,7 @@ def robust_units(rows: Rows, recipe: Recipe) -> Units:
 
 def task_of(rows: Rows, recipe: Recipe) -> Task:
     """Return the rows, standardised, with what is asked of their fit."""
-    return Task(rows, robust_units(rows, recipe), recipe.loss, recipe.shape, recipe.monotone)
+    return Task(rows, robust_units(rows, recipe), recipe.loss, recipe.shape, recipe.monotone, recipe.outputs)
 
 
 def compact_model(
@@ -82,7 +83,7 @@ def compact_model(
     task = task_of(rows, recipe)
     straight = recipe.shape != "dc"  # a curve would bend a convex function
     hinged = bool(recipe.monotone.any()) and not straight  # its pieces can rise in the shape of an S
-    plan = plan_for(n, d, plain=straight, hinged=hinged)
+    plan = plan_for_classes(n, d) if recipe.outputs > 1 else plan_for(n, d, plain=straight, hinged=hinged)
     if recipe.monotone.any():  # directions have no signs
         plan = replace(plan, candidates=[replace(c, rounds=0) for c in plan.candidates])
     with Workers(settings.threads) as workers:
@@ -90,7 +91,7 @@ def compact_model(
             task,
             lambda m: beginning(splits, m),
             scorer(rows, settings),
-            settings.clip,
+            settings.clip and recipe.outputs == 1,
             clock,
             workers.pool,
             settings.starts_seed,
@@ -101,7 +102,7 @@ def compact_model(
             found, interrupted = search.run(plan), False
         except KeyboardInterrupt:
             found, interrupted = search.found, True
-    folds = cross_fit(found, rows, settings.clip)
+    folds = cross_fit(found, rows, settings.clip) if recipe.outputs == 1 else None
     return model_of(found, task, folds, settings), folds, interrupted
 
 
@@ -127,16 +128,22 @@ def scorer(rows: Rows, settings: Settings) -> Callable[[Array, Any], float]:
 def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Settings) -> Model:
     """Write down what was found."""
     y = task.rows.y
-    span = float(y.min()), float(y.max())
+    span, temperature = (-np.inf, np.inf), None if task.classes == 1 else 1.0
+    if task.classes == 1:
+        span = float(y.min()), float(y.max())
+    elif found.left_out:
+        tests = task.rows.take(np.concatenate([test for _, test in found.splits]))
+        temperature = calibrate(np.concatenate(found.left_out, axis=1), tests)
     starts = max(len(found.functions) // max(len(found.entries), 1), 1)
     scores = np.array([score for _, score in found.scores])
     return Model(
         kind="compact",
-        functions=(PLDC.mean(found.functions),),
+        functions=tuple(PLDC.mean(each) for each in zip(*found.functions, strict=True)),
         center=task.units.center,
         spread=task.units.scale,
         limits=span if settings.clip else (-np.inf, np.inf),
         target_range=span,
+        temperature=temperature,
         n_iter=max([1, *(e.candidate.steps for e in found.entries)]),
         errors=None if folds is None else Errors.of(*folds.errors),
         cv_score=found.score,
@@ -158,7 +165,7 @@ def cross_fit(found: Found, rows: Rows, clip: bool) -> CrossFit | None:
         for train, _ in found.splits
     ]
     return CrossFit(
-        functions=[PLDC.mean(functions) for functions in found.fold_functions],
+        functions=[PLDC.mean([one for (one,) in functions]) for functions in found.fold_functions],
         values=[np.clip(v, *cut) for v, cut in zip(found.left_out, limits, strict=True)],
         limits=limits,
         rows=rows,

@@ -65,10 +65,8 @@ def of_values(model: Model, rows: Rows, settings: Settings, search: Search | Non
 
 def of_classes(model: Model, recipe: Recipe, search: Search | None) -> Model:
     """Add what a classification has: a temperature, calibrated where the folds did not look."""
-    if recipe.loss.gives_probabilities:
+    if recipe.loss.gives_probabilities or search is None:  # of too few rows to leave any out: as they are
         return replace(model, temperature=1.0)
-    if search is None:
-        return model
     tests = Rows(*(np.concatenate([getattr(test, name) for test in search.test]) for name in Rows._fields))
     return replace(model, temperature=calibrate(np.concatenate(search.left_out(), axis=1), tests))
 
@@ -76,13 +74,14 @@ def of_classes(model: Model, recipe: Recipe, search: Search | None) -> Model:
 def choose_lam(rows: Rows, given: Rows, settings: Settings) -> tuple[float, Search | None]:
     """Return λ, and the search that chose it, if one did."""
     recipe, classes = settings.recipe, settings.recipe.outputs > 1
-    if not isinstance(settings.lam, str):
-        return settings.lam, None
+    known = settings.lam if not isinstance(settings.lam, str) else None
+    if known is not None and (not classes or recipe.loss.gives_probabilities):
+        return known, None
     if settings.lam == "srm":
         return theory_lam(recipe, rows, None, settings.seed), None
     merged, _ = distinct(rows, classes)
     if len(divided(merged, FEWEST_ROWS, classes).y) < FEWEST_ROWS:
-        return scale_of_lam(recipe, rows), None
+        return known or scale_of_lam(recipe, rows), None
     table, splits, share = folds_of(merged, given, settings)
     search = Search(
         recipe,
@@ -95,6 +94,9 @@ def choose_lam(rows: Rows, given: Rows, settings: Settings) -> tuple[float, Sear
         jobs=settings.jobs,
         level=settings.level,
     )
+    if known is not None:  # scores of the hinge are calibrated where the folds did not look
+        search.run_at(known)
+        return known, search
     search.run(scale_of_lam(recipe, merged))
     return rate(share, rows.X.shape[1]) * search.lam, search
 

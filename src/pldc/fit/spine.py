@@ -17,9 +17,10 @@ from pldc.fit.program import program_model
 from pldc.fit.settings import Settings
 from pldc.fit.simplify import simplified
 from pldc.model import Model
+from pldc.problem.losses import Hinge
 from pldc.problem.recipe import Rows, Split
 from pldc.select.cross_fit import CrossFit
-from pldc.select.folds import mixed
+from pldc.select.folds import mixed, ranks_of_classes
 from pldc.solve.progress import shown
 from pldc.solve.run import Monitor
 
@@ -49,12 +50,36 @@ def fit(given: Rows, settings: Settings, monitor: Monitor | None = None) -> Fitt
     """Learn from the rows; those of weight zero count for nothing, though folds may name them."""
     clock = Clock(settings.max_seconds)
     with shown(settings.verbose) as log:
+        if settings.n_pieces != "rows" and settings.recipe.outputs > 1:
+            return classes(given, settings, clock, log, monitor)
         if settings.n_pieces != "rows":
             rows, splits = prepared(given, settings.folds)
             if len(rows.y) >= FEWEST_ROWS:
                 return few_pieces(rows, splits, settings, clock, monitor)
-        rows = given.take(np.flatnonzero(given.weight > 0))
-        return Fitted(*program_model(rows, given, settings, log, monitor))
+        return program(given, settings, log, monitor)
+
+
+def program(given: Rows, settings: Settings, log: Monitor, monitor: Monitor | None) -> Fitted:
+    """Fit the program."""
+    rows = given.take(np.flatnonzero(given.weight > 0))
+    return Fitted(*program_model(rows, given, settings, log, monitor))
+
+
+def classes(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor: Monitor | None) -> Fitted:
+    """Fit few pieces to classes in an order that does not depend on what they are called."""
+    rank = ranks_of_classes(given.take(np.flatnonzero(given.weight > 0)), settings.recipe.outputs)
+    place, score = np.argsort(rank), settings.score
+    ranked = given._replace(y=rank[given.y.astype(np.intp)].astype(np.float64))
+    rows, splits = prepared(ranked, settings.folds, classes=True)
+    if len(rows.y) < FEWEST_ROWS:
+        return program(given, replace(settings, recipe=replace(settings.recipe, loss=Hinge())), log, monitor)
+    if score is not None:
+        named = score  # it knows classes by their codes
+        settings = replace(
+            settings, score=lambda F, test: named(F[rank], test._replace(y=place[test.y.astype(np.intp)] + 0.0))
+        )
+    model, folds, interrupted = compact_model(rows, splits, settings, clock, monitor)
+    return Fitted(replace(model, functions=tuple(model.functions[k] for k in rank)), folds, interrupted)
 
 
 def few_pieces(rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None) -> Fitted:

@@ -74,6 +74,14 @@ def mixed(rows: Rows) -> Rows:
     return merged if len(weight) > HASH_ROWS else mixed(merged)
 
 
+def ranks_of_classes(rows: Rows, outputs: int) -> IntArray:
+    """Return the rank of each of so many classes by content: fits that use it do not see what classes are called."""
+    rank = _rank_of_class(rows, Units.of(*rows).scale_X(rows.X))
+    out = np.empty(outputs, dtype=np.intp)
+    out[rows.y.astype(np.intp)] = rank.astype(np.intp)
+    return out
+
+
 def _rank_of_class(rows: Rows, Z: Array) -> Array:
     """Rank the class of each row by weight, then by the mean size of its features: labels may have any names."""
     names, label = np.unique(rows.y, return_inverse=True)

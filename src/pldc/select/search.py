@@ -118,6 +118,16 @@ class Search:
         message = "cross-validation: best lam %.4g of %d values, mean score %.6g"
         logger.log(self.level, message, self.lam, len(lams), self.mean_score)
 
+    def run_at(self, lam: float) -> None:
+        """Fit the folds at one λ alone, coming from larger ones: for what they say of the rows left out."""
+        lams = [lam * RATIO**e for e in range(AT_ONCE, -1, -1)]
+        fits = self._fit(lams)
+        self.lam, self.lams = lam, [lam]
+        self._chosen = [fold[-1] for fold in fits]
+        self.scores = np.array([[self.score(fold[-1].prediction, t)] for fold, t in zip(fits, self.test, strict=True)])
+        self._seconds = np.array([[sum(fit.seconds for fit in fold)] for fold in fits])
+        self.mean_score = float((self.share @ self.scores)[0])
+
     def left_out(self) -> list[Array]:
         """Values of each fold's fit at the rows that it left out."""
         return [fit.prediction for fit in self._chosen]
