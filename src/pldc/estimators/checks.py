@@ -20,9 +20,10 @@ def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
     if sample_weight is None:
         return np.ones(n)
     refuse_masked("sample_weight", sample_weight)
-    if np.iscomplexobj(sample_weight):
+    given = np.asarray(sample_weight)
+    if given.dtype.kind == "c":
         raise ValueError("sample_weight must hold real numbers; it is complex.")
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = given.astype(np.float64)
     if weight.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), one weight a row; got {weight.shape}.")
     if not np.isfinite(weight).all():
