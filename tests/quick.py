@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pldc.compact import student
-from pldc.compact.plan import plan_for
+from pldc.compact.plan import plan_for, plan_for_classes
 
 
 @contextmanager
@@ -26,8 +26,7 @@ def few_starts(points=1100, fresh=500, starts=3, in_a_fold=1):
 def few_kinds():
     """Compact functions are chosen from fewer kinds, smaller ones, which descend in fewer steps from one start."""
 
-    def less(n, d, **wanted):
-        plan = plan_for(n, d, **wanted)
+    def less(plan):
         small = [
             replace(c, knots=min(c.knots, 4), pieces=4, ridges=c.ridges[1:3], rounds=min(c.rounds, 1), steps=25)
             for c in plan.candidates
@@ -35,5 +34,6 @@ def few_kinds():
         return replace(plan, candidates=list(dict.fromkeys(small)), members=1, kept=2)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pldc.fit.few_pieces.plan_for", less)
+        patch.setattr("pldc.fit.few_pieces.plan_for", lambda n, d, **wanted: less(plan_for(n, d, **wanted)))
+        patch.setattr("pldc.fit.few_pieces.plan_for_classes", lambda n, d: less(plan_for_classes(n, d)))
         yield

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold
+from tests.problems import slanted
 
 from pldc import CrossValidation, DCClassifier, DCRegressor
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.problem.recipe import Rows
-from tests.problems import slanted
 
 X, Y = slanted(24)
 ROWS = Rows(X, Y, np.ones(24))
