@@ -1,9 +1,9 @@
-"""scikit-learn's own checks, for several settings, with no expected failures. (Of the classifier: in its own file.)"""
+"""scikit-learn's own checks, for several settings, with no expected failures."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pldc import Auto, DCRegressor, Quantile, Seminorm
+from pldc import Admm, Auto, DCClassifier, DCRegressor, Quantile, Seminorm
 
 SETTINGS = [
     DCRegressor(),
@@ -14,6 +14,10 @@ SETTINGS = [
     DCRegressor(loss="huber", shape="convex", lam=0.01, solver=Auto(tol=0.001), penalty=Seminorm(free_linear=True)),
     DCRegressor(loss=Quantile(0.7), shape="concave", lam=0.01, clip=False, standardize=False, solver=Auto(tol=0.001)),
     DCRegressor(loss=Quantile(0.95), lam=0.01, solver=Auto(tol=0.001)),
+    DCClassifier(),
+    DCClassifier(lam=0.05, n_jobs=1, solver=Admm(tol=0.05, max_iter=150)),
+    DCClassifier(loss="log", lam=0.05, penalty="joint", n_jobs=1, solver=Auto(tol=0.05, max_iter=150)),
+    DCClassifier(cv=2, n_jobs=1, solver=Auto(tol=0.05)),
 ]
 
 

@@ -1,26 +1,13 @@
-"""DCClassifier as its users see it."""
+"""DCClassifier with a piece for every row: the program."""
 
 import pickle
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pldc import Admm, Auto, CrossValidation, DCClassifier
+from pldc import Auto, CrossValidation, DCClassifier, Seminorm
 from pldc.select import search
-
-CHECKED = [
-    DCClassifier(lam=0.05, n_jobs=1, solver=Admm(tol=0.05, max_iter=150)),
-    DCClassifier(loss="log", lam=0.05, penalty="joint", n_jobs=1, solver=Auto(tol=0.05, max_iter=150)),
-    DCClassifier(cv=2, n_jobs=1, solver=Auto(tol=0.05)),
-]
-
-
-@pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(CHECKED)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def rings(n=60, m=3, seed=0):
@@ -39,7 +26,7 @@ NAMES = np.array(["inner", "middle", "outer"])
 @pytest.fixture(scope="module")
 def fitted():
     X, y = rings()
-    return DCClassifier(n_jobs=1).fit(X, NAMES[y])
+    return DCClassifier(n_pieces="rows", n_jobs=1).fit(X, NAMES[y])
 
 
 def test_learns_rings(fitted):
@@ -64,13 +51,19 @@ def test_probabilities_of_the_hinge_are_calibrated_by_the_folds(fitted):
     assert loss < -np.log(raw[np.arange(400), y]).mean()
 
 
-def test_probabilities_need_folds_or_the_log_loss():
+def test_probabilities_of_a_known_lam_are_calibrated_too():
     X, y = rings(24)
-    hinge = DCClassifier(lam=0.05).fit(X, y)
-    assert not hasattr(hinge, "predict_proba")
-    with pytest.raises(AttributeError, match="predict_proba") as raised:
-        hinge.predict_proba  # noqa: B018
-    assert "loss='log'" in str(raised.value.__cause__)
+    hinge = DCClassifier(lam=0.05, n_jobs=1).fit(X, y)
+    assert hinge.lam_ == 0.05 and hinge.model_.temperature not in (None, 1.0)
+    odds = np.log(hinge.predict_proba(X)[:, 1:] / hinge.predict_proba(X)[:, :1])
+    scores = hinge.decision_function(X)
+    assert np.allclose(odds, hinge.model_.temperature * (scores[:, 1:] - scores[:, :1]))
+    few = DCClassifier(lam=0.05).fit([[0.0], [1.0], [2.0]], [0, 1, 1])  # too few rows to leave any out
+    assert few.model_.temperature == 1.0
+
+
+def test_probabilities_of_the_log_loss_are_the_model():
+    X, y = rings(24)
     log = DCClassifier(lam=0.05, loss="log", solver=Auto(tol=0.1)).fit(X, y)
     assert log.solver_ == "admm"
     scores = log.decision_function(X)
@@ -122,7 +115,7 @@ def test_a_border_that_the_folds_hardly_see_is_fitted():
         X = rng.standard_normal((n, 2))
         return X, (X.sum(axis=1) + 0.7 * rng.standard_normal(n) > 1).astype(int)
 
-    model = DCClassifier(n_jobs=1).fit(*rows(40, 7))
+    model = DCClassifier(n_pieces="rows", n_jobs=1).fit(*rows(40, 7))
     scores = model.cv_results_["mean_test_score"]
     assert scores.max() - scores[0] < 0.02  # constants are nearly as good
     assert model.score(*rows(2000, 99)) > 0.8  # 0.73 are of the first class
@@ -133,7 +126,9 @@ def test_a_scorer_groups_and_names():
     X, y = rings(40)
     table = pandas.DataFrame(X, columns=["a", "b"])
     groups = np.repeat(np.arange(10), 4)
-    model = DCClassifier(n_jobs=1, cv=CrossValidation(3, scoring="accuracy")).fit(table, NAMES[y], groups=groups)
+    model = DCClassifier(n_pieces="rows", n_jobs=1, cv=CrossValidation(3, scoring="accuracy")).fit(
+        table, NAMES[y], groups=groups
+    )
     best = model.cv_results_["mean_test_score"].max()
     assert 0.5 < best <= 1.0
     assert model.feature_names_in_.tolist() == ["a", "b"] and model.explain(table).features == ("a", "b")
@@ -147,6 +142,11 @@ def test_a_scorer_groups_and_names():
         ({"lam": -1.0}, "lam must be"),
         ({"loss": "log", "solver": "exact"}, "log loss"),
         ({"penalty": None}, "penalty must be one of"),
+        ({"penalty": Seminorm("joint", free_linear=1)}, "free_linear must be True or False"),
+        ({"n_pieces": 4}, "n_pieces must be 'auto' or 'rows'"),
+        ({"max_seconds": 0}, "max_seconds must be None or a positive"),
+        ({"cv": CrossValidation(max_rows=3)}, "max_rows must be None or a whole number ≥ 4"),
+        ({"solver": Auto(tol=-1.0)}, "tol must be a positive"),
     ],
 )
 def test_bad_settings(settings, match):
@@ -168,7 +168,7 @@ def test_iris():
     X, y = load_iris(return_X_y=True)
     even = np.arange(0, 150, 2)
     odd = even + 1
-    model = DCClassifier(n_jobs=1).fit(X[even], y[even])
+    model = DCClassifier(n_pieces="rows", n_jobs=1).fit(X[even], y[even])
     assert model.score(X[odd], y[odd]) > 0.9
 
 
@@ -176,7 +176,7 @@ def test_a_class_that_most_folds_miss_does_not_spoil_the_rest():
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(-2, 0.3, (20, 1)), rng.normal(2, 0.3, (20, 1)), [[9.0]]]
     y = np.r_[np.zeros(20), np.ones(20), 2]
-    model = DCClassifier(cv=3, n_jobs=1).fit(X, y)
+    model = DCClassifier(n_pieces="rows", cv=3, n_jobs=1).fit(X, y)
     p = model.predict_proba([[-2.0], [2.0]])
     assert p[0, 0] > 0.8 and p[1, 1] > 0.8
 
@@ -206,12 +206,12 @@ def test_a_table_of_few_distinct_rows_is_learned(noise):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (400, 1)).astype(float)
     y = np.where(rng.random(400) < noise, 1 - X[:, 0], X[:, 0])
-    model = DCClassifier(n_jobs=1).fit(X, y)
+    model = DCClassifier(n_pieces="rows", n_jobs=1).fit(X, y)
     assert model.predict([[0.0], [1.0]]).tolist() == [0.0, 1.0]
     right = np.mean(y == X[:, 0])
     assert model.predict_proba([[1.0]])[0, 1] == pytest.approx(right, abs=0.02)
     cells, counts = np.unique(np.column_stack([X[:, 0], y]), axis=0, return_counts=True)
-    weighted = DCClassifier(n_jobs=1).fit(cells[:, :1], cells[:, 1], sample_weight=counts)
+    weighted = DCClassifier(n_pieces="rows", n_jobs=1).fit(cells[:, :1], cells[:, 1], sample_weight=counts)
     assert weighted.lam_ == pytest.approx(model.lam_)
 
 
@@ -220,7 +220,7 @@ def test_scores_that_are_all_but_gone_count_as_gone(scoring):
     """At a large λ rough scores are tiny, in the right order still; the accurate ones are constant."""
     X, y = load_iris(return_X_y=True)
     X, y = X[::2], (y[::2] == 0).astype(int)
-    model = DCClassifier(n_jobs=1, cv=CrossValidation(scoring=scoring)).fit(X, y)
+    model = DCClassifier(n_pieces="rows", n_jobs=1, cv=CrossValidation(scoring=scoring)).fit(X, y)
     assert model.score(X, y) == 1.0 and model.cv_score_ == 1.0
     constant = model.cv_results_["mean_test_score"][0]
     assert constant == pytest.approx({"accuracy": 2 / 3, "roc_auc": 0.5}[scoring], abs=0.02)
@@ -237,13 +237,8 @@ def test_a_scorer_of_classes_waits_for_the_fits(scoring, patient, monkeypatch):
 
     monkeypatch.setattr(search, "fit_path", watched)
     X, y = rings(24)
-    DCClassifier(n_jobs=1, cv=CrossValidation(2, scoring=scoring)).fit(X, y)
+    DCClassifier(n_pieces="rows", n_jobs=1, cv=CrossValidation(2, scoring=scoring)).fit(X, y)
     assert seen and all(value is patient for value in seen)
-
-
-def test_probabilities_are_promised_before_the_fit():
-    assert hasattr(DCClassifier(), "predict_proba") and hasattr(DCClassifier(loss="log", lam=0.1), "predict_proba")
-    assert not hasattr(DCClassifier(lam=0.1), "predict_proba")
 
 
 def test_a_pickle_is_the_model_without_its_rows(fitted):
