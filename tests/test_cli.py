@@ -7,6 +7,7 @@ from sklearn.model_selection import KFold
 from pldc import PLDC, Auto, DCRegressor, cli
 from pldc.view import plot_path, plot_regions, plot_surface
 from tests.problems import synthetic
+from tests.quick import few_kinds, few_starts
 
 
 @pytest.fixture
@@ -19,9 +20,8 @@ def smaller(monkeypatch):
     )
     monkeypatch.setattr(cli, "problems", lambda: few)
     monkeypatch.setattr(cli, "FOLDS", 2)
-    monkeypatch.setattr("pldc.select.simplify.STARTS", 2)
-    monkeypatch.setattr("pldc.select.simplify.IN_A_FOLD", 1)
-    return few
+    with few_starts(starts=2), few_kinds():
+        yield few
 
 
 def test_demo_prints_tables_and_writes_the_figure(smaller, tmp_path, capsys):

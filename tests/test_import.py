@@ -25,25 +25,38 @@ def test_import_brings_no_optional_package():
     assert run(code).strip() == "[]"
 
 
+def test_the_spine_needs_no_scikit_learn():
+    code = "import sys, pldc, pldc.fit; print('sklearn' in sys.modules, hasattr(pldc, 'DCRegressor'), 'sklearn' in sys.modules)"
+    assert run(code).split() == ["False", "True", "True"]
+
+
 def test_public_names():
     import pldc
 
     names = [
         "Absolute",
+        "Admm",
+        "Auto",
         "Certificate",
         "ClassExplanation",
         "Comparison",
+        "CrossValidation",
         "DCClassifier",
         "DCRegressor",
+        "Exact",
         "Explanation",
         "Hinge",
         "Hinges",
         "Huber",
+        "Line",
         "LogLoss",
         "Loss",
         "MaxAffine",
+        "Model",
         "PLDC",
         "Quantile",
+        "Seminorm",
+        "Simplification",
         "Squared",
         "can_interpolate",
         "certify",

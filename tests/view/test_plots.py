@@ -3,11 +3,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from pldc.select.simplify import Simplification
 from sklearn.exceptions import NotFittedError
 from tests.problems import synthetic
+from tests.quick import few_kinds, few_starts
 
-from pldc import PLDC, DCRegressor, Hinges, MaxAffine
+from pldc import PLDC, DCRegressor, Hinges, MaxAffine, Simplification
 from pldc.view import plot_regions, plot_simplification, plot_surface
 
 
@@ -85,12 +85,10 @@ def test_a_fitted_model_is_simplified_to_each_number(monkeypatch):
     assert asked == [(30, 30, 1), (30, 30, 4)] and marked(figure) == 4
 
 
-def test_simplified_models_of_a_real_fit(monkeypatch):
-    monkeypatch.setattr("pldc.select.simplify.STARTS", 2)
-    monkeypatch.setattr("pldc.select.simplify.IN_A_FOLD", 1)
+def test_simplified_models_of_a_real_fit():
     X, y = synthetic(30, 1)
-    model = DCRegressor(max_seconds=1e-3).fit(X, y).set_params(max_seconds=None)
-    simple = model.simplify(X, y, n_pieces=2)
+    with few_starts(starts=2), few_kinds():
+        simple = DCRegressor().fit(X, y).simplify(X, y, n_pieces=2)
     given = Figure()
     assert plot_simplification([simple], figure=given) is given
     np.testing.assert_allclose(drawn(given.axes[0])["few pieces"], [[2, -simple.cv_score_]])
