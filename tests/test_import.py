@@ -26,7 +26,8 @@ def test_import_brings_no_optional_package():
 
 
 def test_the_spine_needs_no_scikit_learn():
-    code = "import sys, pldc, pldc.fit; print('sklearn' in sys.modules, hasattr(pldc, 'DCRegressor'), 'sklearn' in sys.modules)"
+    loaded = "'sklearn' in sys.modules"
+    code = f"import sys, pldc, pldc.fit; print({loaded}, hasattr(pldc, 'DCRegressor'), {loaded})"
     assert run(code).split() == ["False", "True", "True"]
 
 
