@@ -238,7 +238,7 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
 
     def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
         """Check the data."""
-        if len(shape := np.shape(y)) == 2 and shape[1] > 1:
+        if len(shape := np.asarray(y).shape) == 2 and shape[1] > 1:
             raise ValueError(
                 f"y has {shape[1]} columns; for several targets use MultiOutputRegressor(DCRegressor()) of "
                 "sklearn.multioutput."
