@@ -52,15 +52,15 @@ class Plan:
 
 def plan_for_classes(n: int, d: int) -> Plan:
     """Return what to try for classes: additive scores, scores of few hinged pieces, and plain ones."""
-    low, middle, high = TENTHS[:8], TENTHS[1:9], TENTHS[1:]
+    low, middle, high = TENTHS[:8], TENTHS[:9], TENTHS
     if n <= FEW_ROWS:
-        plan = Plan([Candidate(8, 1, low, 1), Candidate(8, 3, middle), Candidate(0, 8, high, 2, 80)], n, 1, 4, 3)
+        plan = Plan([Candidate(8, 1, low, 1), Candidate(8, 3, middle), Candidate(0, 8, high, 1, 80)], n, 1, 4, 3)
     elif n <= SOME_ROWS:
-        kinds = [Candidate(12, 1, low[:-1], 1), Candidate(12, 6, middle[:-1]), Candidate(0, 16, low[:-1], 2)]
+        kinds = [Candidate(12, 1, low[:-1], 1), Candidate(12, 6, middle[:-1]), Candidate(0, 16, low[:-1], 1)]
         plan = Plan(kinds, n, 1, 4, 3)
     elif n <= MANY_ROWS:
         few = (1e-5, 1e-4, 1e-3, 1e-2)
-        kinds = [Candidate(16, 1, few, 1), Candidate(16, 12, few[1:]), Candidate(0, 24, few, 2)]
+        kinds = [Candidate(16, 1, few, 1), Candidate(16, 12, few[1:]), Candidate(0, 24, few, 1)]
         plan = Plan(kinds, 5000, 1, 2, 2)
     else:
         kinds = [Candidate(16, 4, (1e-4, 1e-3, 1e-2), 0, 80), Candidate(0, 24, (1e-5, 1e-4, 1e-3), 1)]

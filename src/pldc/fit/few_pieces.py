@@ -25,6 +25,7 @@ from pldc.solve.run import Monitor
 from pldc.solve.workers import Workers
 
 SHUFFLE_SEED = 1  # of the order of rows that were sorted for the folds
+TEMPERATURE_PRIOR = 10.0  # rows
 QUARTILES = 1.349  # distance of the quartiles of a normal distribution, in standard deviations
 
 
@@ -115,6 +116,8 @@ def beginning(splits: list[Split], m: int) -> list[Split]:
 def scorer(rows: Rows, settings: Settings) -> Callable[[Array, Any], float]:
     """Return the score of values at some places of the rows; the rows of a fold are taken once."""
     score, tests = settings.score_in_units_of(rows), {}
+    if settings.score is None and settings.recipe.outputs > 1:
+        score = one_row_more(rows)
 
     def at_places(values: Array, at: Any) -> float:
         key = id(at)
@@ -125,6 +128,22 @@ def scorer(rows: Rows, settings: Settings) -> Callable[[Array, Any], float]:
     return at_places
 
 
+def one_row_more(rows: Rows) -> Callable[[Array, Rows], float]:
+    """Return the log loss, negative, of scores (m, n), as if one row more had been seen, of all classes alike.
+
+    On classes that a fit has told apart without error, the loss alone would prefer ever steeper scores.
+    """
+    shared = 1.0 / (1.0 + rows.weight.sum())
+
+    def score(F: Array, test: Rows) -> float:
+        total = np.logaddexp.reduce(F, axis=0)
+        own = F[test.y.astype(np.intp), np.arange(F.shape[1])]
+        loss = total - (1.0 - shared) * own - shared * F.mean(axis=0)
+        return -float(test.weight / test.weight.sum() @ loss)
+
+    return score
+
+
 def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Settings) -> Model:
     """Write down what was found."""
     y = task.rows.y
@@ -133,7 +152,7 @@ def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Setting
         span = float(y.min()), float(y.max())
     elif found.left_out:
         tests = task.rows.take(np.concatenate([test for _, test in found.splits]))
-        temperature = calibrate(np.concatenate(found.left_out, axis=1), tests)
+        temperature = calibrate(np.concatenate(found.left_out, axis=1), tests, TEMPERATURE_PRIOR)
     starts = max(len(found.functions) // max(len(found.entries), 1), 1)
     scores = np.array([score for _, score in found.scores])
     return Model(

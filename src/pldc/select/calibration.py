@@ -13,13 +13,14 @@ from pldc.select.folds import distinct
 TEMPERATURES = (-5.0, 4.0)  # logarithms
 
 
-def calibrate(scores: Array, rows: Rows) -> float:
+def calibrate(scores: Array, rows: Rows, prior: float = 0.0) -> float:
     """Return the temperature for which softmax(temperature · scores) predicts the labels of the rows best.
 
     One number: the order of the classes stays that of the scores. The likelihood is that of smoothed labels, by
     Laplace's rule: of n rows, each is of its class with probability (n + 1) / (n + m) and of any other with
     1 / (n + m). So rows that are all right do not make it certain. A weight counts as so many rows, unless weights are
-    so small that the number of distinct rows of equal weight that would tell as much is larger.
+    so small that the number of distinct rows of equal weight that would tell as much is larger. `prior` pulls towards
+    one, as so many rows would: for scores that are logarithms of probabilities already.
     """
     m, label, share = len(scores), rows.y.astype(np.intp), rows.weight / rows.weight.sum()
     weight = distinct(rows, True)[0].weight
@@ -29,6 +30,6 @@ def calibrate(scores: Array, rows: Rows) -> float:
 
     def loss(log_temperature: float) -> float:
         p = softmax(np.exp(log_temperature) * scores)
-        return -float(share @ (target * np.log(np.maximum(p, 1e-300))).sum(axis=0))
+        return prior / n * log_temperature**2 - float(share @ (target * np.log(np.maximum(p, 1e-300))).sum(axis=0))
 
     return float(np.exp(minimize_scalar(loss, bounds=TEMPERATURES, method="bounded").x))
