@@ -4,6 +4,7 @@ import warnings
 
 import cvxpy as cp
 import numpy as np
+from scipy.special import xlogy
 
 
 def optimum(X, y, *, loss, penalty, lam, weight=None, shape="dc", monotone=None, linear=False, delta=1.0, level=0.5):
@@ -36,13 +37,22 @@ def optimum(X, y, *, loss, penalty, lam, weight=None, shape="dc", monotone=None,
         "absolute": lambda: cp.sum(cp.multiply(w, cp.abs(r))),
         "huber": lambda: cp.sum(cp.multiply(w, cp.huber(r, delta))),
         "hinge": lambda: cp.sum(cp.multiply(w, cp.pos(1 - cp.multiply(y, fit)))),
+        "poisson": lambda: w @ (fit - y) - cp.sum(cp.multiply(w * y, cp.log(fit))) + w @ xlogy(y, y),
         "quantile": lambda: 2 * cp.sum(cp.multiply(w, level * cp.pos(-r) + (1 - level) * cp.pos(r))),
     }[loss]()
     total = sum(cp.abs(slope) for slope in slopes)
     seminorm = cp.max(cp.sum(total, axis=1)) if penalty == "joint" else cp.sum(cp.max(total, axis=0))
     problem = cp.Problem(cp.Minimize(risk + lam * seminorm), constraints)
-    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-10, tol_feas=1e-10)
-    assert problem.status == cp.OPTIMAL, problem.status
+    return solved(problem, {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}, loss != "poisson")
+
+
+def solved(problem, tight, exact):
+    """The value of a program: to many digits, or, with a logarithm in it, to six or so."""
+    with warnings.catch_warnings():
+        if not exact:
+            warnings.simplefilter("ignore", UserWarning)
+        problem.solve(solver=cp.CLARABEL, **(tight if exact else {}))
+    assert problem.status in (cp.OPTIMAL, *[cp.OPTIMAL_INACCURATE] * (not exact)), problem.status
     return problem.value
 
 
@@ -67,9 +77,4 @@ def class_optimum(X, y, m, *, loss, penalty, lam, weight=None):
         else:
             terms.append(w[i] * (cp.log_sum_exp(cp.hstack([score[i] for score in scores])) - own))
     problem = cp.Problem(cp.Minimize(sum(terms) + lam * sum(seminorms)), constraints)
-    tight = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-9, "tol_feas": 1e-9} if loss == "hinge" else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of the log loss, to six digits or so
-        problem.solve(solver=cp.CLARABEL, **tight)
-    assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE), problem.status
-    return problem.value
+    return solved(problem, {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}, loss == "hinge")

@@ -11,9 +11,11 @@ from typing import Any
 from pldc.problem.losses.base import ROUNDING_OF_Y, Dual, Loss, Observations
 from pldc.problem.losses.box_form import Residuals
 from pldc.problem.losses.classes import Hinge, LogLoss, softmax
+from pldc.problem.losses.poisson import Poisson
 from pldc.problem.losses.residual import Absolute, Boxed, Huber, Quantile, Squared
 
-LOSSES: dict[str, type[Loss]] = {kind.name: kind for kind in (Squared, Absolute, Huber, Quantile, Hinge, LogLoss)}
+KINDS: tuple[type[Loss], ...] = (Squared, Absolute, Huber, Quantile, Poisson, Hinge, LogLoss)
+LOSSES = {kind.name: kind for kind in KINDS}
 
 
 def make_loss(loss: Any, classes: bool | None = None) -> Loss:
@@ -45,6 +47,7 @@ __all__ = [
     "LogLoss",
     "Loss",
     "Observations",
+    "Poisson",
     "Quantile",
     "Residuals",
     "Squared",
