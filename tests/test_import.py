@@ -55,6 +55,7 @@ def test_public_names():
         "MaxAffine",
         "Model",
         "PLDC",
+        "Poisson",
         "Quantile",
         "Seminorm",
         "Simplification",

@@ -13,7 +13,7 @@ from pldc.function import (
 )
 from pldc.function.interpolate import can_interpolate
 from pldc.model import Model, Simplification
-from pldc.problem import Absolute, Certificate, Hinge, Huber, LogLoss, Loss, Quantile, Squared
+from pldc.problem import Absolute, Certificate, Hinge, Huber, LogLoss, Loss, Poisson, Quantile, Squared
 from pldc.problem.penalties import Seminorm
 from pldc.solve import Admm, Auto, Exact, Line
 from pldc.solve.compare import Comparison, certify
@@ -44,6 +44,7 @@ __all__ = [
     "Loss",
     "MaxAffine",
     "Model",
+    "Poisson",
     "Quantile",
     "Seminorm",
     "Simplification",

@@ -237,6 +237,7 @@ def test_objects_are_what_one_types(loss):
 def test_names_stand_for_default_numbers():
     assert make_loss("huber") == Huber(1.35) and make_loss("quantile") == Quantile(0.5) != Quantile(0.4)
     assert {make_loss(name).name for name in LOSSES} == set(LOSSES)
+    assert all(getattr(pldc, kind.__name__) is kind for kind in LOSSES.values())
 
 
 @pytest.mark.parametrize("bad", ["square", None, 1.0, Huber, ("squared",)])
