@@ -30,8 +30,8 @@ from benchmarks.exact_against_clarabel import synthetic
 from pldc.problem import Problem, certify, make_loss, make_penalty
 from pldc.problem.scaling import normalise
 from pldc.select.discrepancy import discrepancy
-from pldc.solve import AdmmSolver, ExactSolver
-from pldc.solve.admm import Admm
+from pldc.solve import Admm, Exact
+from pldc.solve.admm import AdmmIteration
 from pldc.solve.workers import Workers
 
 RESULTS = Path(__file__).parent / "results" / "engines.json"
@@ -50,8 +50,8 @@ def solve(cell: dict) -> dict:
     """Time one engine to each gap, from the history of one run."""
     problem = build(cell["n"], cell["d"], cell["lam"], cell["loss"])
     engine = {
-        "exact": ExactSolver(tol=min(GAPS), threads=THREADS),
-        "admm": AdmmSolver(tol=max(GAPS), threads=THREADS),
+        "exact": Exact(tol=min(GAPS), threads=THREADS),
+        "admm": Admm(tol=max(GAPS), threads=THREADS),
     }[cell["engine"]]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
@@ -78,7 +78,7 @@ def iterate(cell: dict) -> dict:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     problem, _ = normalise(build(n, d, 0.02, "squared"))
     with Workers(THREADS) as workers:
-        method = Admm(problem, workers, weighted=cell["weighted"], dtype=cell["dtype"])
+        method = AdmmIteration(problem, workers, weighted=cell["weighted"], dtype=cell["dtype"])
         for _ in range(cell["warmup"]):
             method.step()
         steps, sweeps = [], []
@@ -185,9 +185,9 @@ def on_their_objective(cell: dict, X: np.ndarray, y: np.ndarray, fit: Callable[.
     peer = model_of_the_program(X, y, lambda a, b: cp.sum(cp.max(cp.abs(a), axis=0) + cp.max(cp.abs(b), axis=0)))
     peer.solve(solver=cp.CLARABEL)
     problem = build(n, cell["d"], lam, "squared")
-    ExactSolver(threads=THREADS, max_iter=2).solve(problem)
+    Exact(threads=THREADS, max_iter=2).solve(problem)
     start = time.perf_counter()
-    solution = ExactSolver(tol=min(GAPS), threads=THREADS).solve(problem)
+    solution = Exact(tol=min(GAPS), threads=THREADS).solve(problem)
     return {
         "seconds": seconds,
         "objective": theirs,

@@ -17,7 +17,7 @@ import cvxpy as cp
 import numpy as np
 
 from pldc.problem import Problem, certify, make_loss, make_penalty
-from pldc.solve import ExactSolver
+from pldc.solve import Exact
 
 RESULTS = Path(__file__).parent / "results" / "exact_against_clarabel.json"
 SIZES = [(50, 5), (100, 5), (200, 5), (400, 10)]
@@ -68,7 +68,7 @@ def main() -> None:
             ours = []
             for _ in range(REPEATS if n <= 200 else 1):
                 start = time.perf_counter()
-                solution = ExactSolver(tol=1e-6).solve(problem)
+                solution = Exact(tol=1e-6).solve(problem)
                 ours.append(time.perf_counter() - start)
             certificate = certify(problem, solution)
             cell = {

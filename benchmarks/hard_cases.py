@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.report import list_table
-from pldc import Absolute, DCRegressor, Huber, Quantile, Squared
+from pldc import Absolute, Auto, DCRegressor, Huber, Quantile, Seminorm, Squared
 
 RESULTS = Path(__file__).parent / "results" / "hard_cases.json"
 LAMS = (1e-6, 1e-4, 1e-2, 1.0)
@@ -70,25 +70,17 @@ KINDS = (
 
 def main() -> None:
     """Run the grid and write the results."""
-    losses, penalties = (Squared(), Absolute(), Huber(), Quantile(0.8)), ("componentwise", "joint")
+    losses, norms = (Squared(), Absolute(), Huber(), Quantile(0.8)), ("componentwise", "joint")
     table = []
     for kind in KINDS:
         X, y, settings = data(kind)
         weights = settings.pop("weights", None)
         gaps, silent, worst = [], 0, ""
-        for loss, penalty, shape, linear, lam in itertools.product(
-            losses, penalties, ("dc", "convex", "concave"), ("penalized", "free"), LAMS
+        for loss, norm, shape, free, lam in itertools.product(
+            losses, norms, ("dc", "convex", "concave"), (False, True), LAMS
         ):
-            model = DCRegressor(
-                n_pieces="rows",
-                loss=loss,
-                penalty=penalty,
-                shape=shape,
-                linear=linear,
-                lam=lam,
-                tol=TOL,
-                **settings,
-            )
+            penalty = Seminorm(norm, free_linear=free)
+            model = DCRegressor(loss=loss, penalty=penalty, shape=shape, lam=lam, solver=Auto(tol=TOL), **settings)
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
                 model.fit(X, y, sample_weight=weights)
@@ -96,7 +88,7 @@ def main() -> None:
             missed = not gap <= 1.01 * TOL
             silent += missed and not any(issubclass(w.category, ConvergenceWarning) for w in told)
             if missed and gap >= max(gaps, default=0.0):
-                worst = f"{loss.name}, {penalty}, {shape}, {linear}, lam={lam:g}"
+                worst = f"{loss.name}, {norm}, {shape}, {'free' if free else 'penalized'}, lam={lam:g}"
             gaps.append(gap)
         row = {
             "data": kind,

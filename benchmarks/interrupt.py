@@ -32,6 +32,7 @@ def child(n: int, limit: float | None) -> None:
 
     from pldc import DCRegressor
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would ignore Ctrl-C
     X, y = table(n, 0)
     model = DCRegressor(max_seconds=limit)
     print("begin", flush=True)

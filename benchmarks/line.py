@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from pldc.problem import Problem, certify, make_loss, make_penalty
-from pldc.solve import LineSolver
+from pldc.solve import Line
 
 RESULTS = Path(__file__).parent / "results" / "line.json"
 SIZES = (1_000, 10_000, 31_623, 100_000, 316_228, 1_000_000)
@@ -40,7 +40,7 @@ def run(n: int, loss: str, linear: bool) -> dict:
     start = time.perf_counter()
     problem = Problem.from_data(X, y, loss=make_loss(loss), penalty=make_penalty("joint"), lam=LAM, linear=linear)
     built = time.perf_counter()
-    solution = LineSolver(tol=TOL).solve(problem)
+    solution = Line(tol=TOL).solve(problem)
     seconds = time.perf_counter() - built
     certificate = certify(problem, solution)
     pieces = next(f.drop_dominated().n_pieces for f in problem.functions(solution))

@@ -28,9 +28,9 @@ from pldc import DCClassifier, DCRegressor
 RESULTS = Path(__file__).parent / "results" / "whole_tables.json"
 SETS = {
     "concrete": partial(DCRegressor, n_pieces="rows"),
-    "iris": DCClassifier,
-    "balance_scale": DCClassifier,
-    "ecoli": DCClassifier,
+    "iris": partial(DCClassifier, n_pieces="rows"),
+    "balance_scale": partial(DCClassifier, n_pieces="rows"),
+    "ecoli": partial(DCClassifier, n_pieces="rows"),
 }
 
 

@@ -9,14 +9,14 @@ made. Inside a piece the score is linear; the borders of classes are straight th
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pldc import DCClassifier
+from pldc import Auto, DCClassifier
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 2))
 radius = np.sqrt((X**2).sum(axis=1)) + 0.15 * rng.normal(size=120)
 y = np.digitize(radius, [0.8, 1.5])
 
-model = DCClassifier(lam=0.003, tol=0.05).fit(X, y)
+model = DCClassifier(lam=0.003, solver=Auto(tol=0.05)).fit(X, y)
 print(f"certified gap {model.certificate_.gap:.3f}, errors on these rows {1 - model.score(X, y):.3f}")
 
 # %%

@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import linprog
 
-from pldc import DCRegressor
+from pldc import DCRegressor, Seminorm
 from pldc.view import plot_regions
 
 rng = np.random.default_rng(0)
@@ -25,8 +25,14 @@ x = np.sort(rng.uniform(0, 1, 120))
 y = np.sin(9 * x) + np.abs(x - 0.6) + 0.2 * rng.standard_normal(len(x))
 lam = 0.02
 
-program = {"n_pieces": "rows", "lam": lam, "linear": "free", "standardize": False}
-model = DCRegressor(loss="absolute", clip=False, **program)
+model = DCRegressor(
+    n_pieces="rows",
+    loss="absolute",
+    lam=lam,
+    penalty=Seminorm(free_linear=True),
+    standardize=False,
+    clip=False,
+)
 model.fit(x[:, None], y)
 print(model.solver_, "certified gap", f"{model.certificate_.gap:.1e}")
 

@@ -100,13 +100,13 @@ def paper_program(model: Method) -> Method:
     return fit
 
 
-def dc_classes(**settings: Any) -> Method:
+def dc_classes(scoring: str | None = None, **settings: Any) -> Method:
     """Return our classifier."""
 
     def fit(X: np.ndarray, y: np.ndarray) -> Any:
-        from pldc import DCClassifier
+        from pldc import CrossValidation, DCClassifier
 
-        return DCClassifier(n_jobs=1, **settings).fit(X, y)
+        return DCClassifier(n_jobs=1, cv=CrossValidation(FOLDS, scoring=scoring), **settings).fit(X, y)
 
     return fit
 
@@ -365,10 +365,10 @@ REGRESSORS: dict[str, Method] = {
 
 CLASSIFIERS: dict[str, Method] = {
     "pldc": dc_classes(),
-    "pldc, paper": paper_program(dc_classes(penalty="joint", standardize=False, scoring="accuracy")),
-    "pldc, axes": dc_classes(penalty="joint"),
-    "pldc, componentwise": dc_classes(penalty="componentwise"),
-    "pldc, log loss": dc_classes(penalty="joint", loss="log"),
+    "pldc, paper": paper_program(dc_classes("accuracy", n_pieces="rows", penalty="joint", standardize=False)),
+    "pldc, axes": dc_classes(n_pieces="rows", penalty="joint"),
+    "pldc, componentwise": dc_classes(n_pieces="rows", penalty="componentwise"),
+    "pldc, log loss": dc_classes(n_pieces="rows", penalty="joint", loss="log"),
     "MLP, as coded": lambda X, y: CodedMLP(classes=True).fit(X, y),
     "SVM, as coded": lambda X, y: OneVsRestClassifier(SVC(kernel="linear", max_iter=2_000_000)).fit(X, y),
     "kNN, as coded": lambda X, y: CodedKNN(classes=True).fit(X, y),

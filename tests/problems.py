@@ -28,6 +28,13 @@ def slanted(n=40, d=2, seed=0):
     return X, np.abs(X @ np.arange(1.0, d + 1.0)) + 0.1 * rng.normal(size=n)
 
 
+def corner(n=36, d=2, noise=0.1, seed=0):
+    """A corner along the first feature, and a slope along the last."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.abs(X[:, 0]) + 0.5 * X[:, -1] + noise * rng.normal(size=n)
+
+
 def build(X, y, *, loss="squared", penalty="componentwise", lam=0.05, **settings):
     """A Problem from names."""
     chosen = {"huber": Huber(DELTA), "quantile": Quantile(LEVEL)}.get(loss) or make_loss(loss)

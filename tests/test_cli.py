@@ -4,9 +4,10 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
-from pldc import PLDC, DCRegressor, cli
+from pldc import PLDC, Auto, DCRegressor, cli
 from pldc.view import plot_path, plot_regions, plot_surface
 from tests.problems import synthetic
+from tests.quick import few_kinds, few_starts
 
 
 @pytest.fixture
@@ -19,9 +20,8 @@ def smaller(monkeypatch):
     )
     monkeypatch.setattr(cli, "problems", lambda: few)
     monkeypatch.setattr(cli, "FOLDS", 2)
-    monkeypatch.setattr("pldc.select.simplify.STARTS", 2)
-    monkeypatch.setattr("pldc.select.simplify.IN_A_FOLD", 1)
-    return few
+    with few_starts(starts=2), few_kinds():
+        yield few
 
 
 def test_demo_prints_tables_and_writes_the_figure(smaller, tmp_path, capsys):
@@ -82,7 +82,7 @@ def test_no_command_is_an_error(capsys):
 
 def test_plot_surface():
     X, y = synthetic(30, 2)
-    model = DCRegressor(lam=0.01, tol=1e-2).fit(X, y)
+    model = DCRegressor(lam=0.01, solver=Auto(tol=0.01)).fit(X, y)
     figure = plot_surface(model.function_, X, y, title="a surface", names=("u", "v"), grid=20)
     assert isinstance(figure, Figure) and len(figure.axes) == 2
     assert figure.axes[0].get_title() == "a surface" and figure.axes[1].get_xlabel() == "u"
@@ -104,7 +104,7 @@ def test_plot_regions():
 
 def test_plot_path_draws_three_panels():
     X, y = synthetic(20, 2)
-    path = DCRegressor(tol=1e-2).path(X, y, [1.0, 0.1])
+    path = DCRegressor(solver=Auto(tol=0.01)).path(X, y, [1.0, 0.1])
     figure = plot_path(path, X)
     assert isinstance(figure, Figure) and len(figure.axes) == 3
     assert len(figure.axes[0].lines[0].get_xdata()) == 2

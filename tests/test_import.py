@@ -25,28 +25,40 @@ def test_import_brings_no_optional_package():
     assert run(code).strip() == "[]"
 
 
+def test_the_spine_needs_no_scikit_learn():
+    loaded = "'sklearn' in sys.modules"
+    code = f"import sys, pldc, pldc.fit; print({loaded}, hasattr(pldc, 'DCRegressor'), {loaded})"
+    assert run(code).split() == ["False", "True", "True"]
+
+
 def test_public_names():
     import pldc
 
     names = [
         "Absolute",
+        "Admm",
+        "Auto",
         "Certificate",
         "ClassExplanation",
         "Comparison",
+        "CrossValidation",
         "DCClassifier",
         "DCRegressor",
+        "Exact",
         "Explanation",
         "Hinge",
-        "HingedPLDC",
         "Hinges",
         "Huber",
+        "Line",
         "LogLoss",
         "Loss",
         "MaxAffine",
+        "Model",
         "PLDC",
-        "PLDCSum",
         "Poisson",
         "Quantile",
+        "Seminorm",
+        "Simplification",
         "Squared",
         "can_interpolate",
         "certify",

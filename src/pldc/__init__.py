@@ -2,44 +2,52 @@
 
 from typing import TYPE_CHECKING, Any
 
+from pldc.fit.settings import CrossValidation
 from pldc.function import (
     PLDC,
     ClassExplanation,
     Explanation,
-    HingedPLDC,
     Hinges,
     MaxAffine,
-    PLDCSum,
     from_dict,
 )
 from pldc.function.interpolate import can_interpolate
+from pldc.model import Model, Simplification
 from pldc.problem import Absolute, Certificate, Hinge, Huber, LogLoss, Loss, Poisson, Quantile, Squared
+from pldc.problem.penalties import Seminorm
+from pldc.solve import Admm, Auto, Exact, Line
 from pldc.solve.compare import Comparison, certify
 from pldc.solve.interpolation import interpolate
 
 if TYPE_CHECKING:
     from pldc.estimators import DCClassifier, DCRegressor
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "PLDC",
     "Absolute",
+    "Admm",
+    "Auto",
     "Certificate",
     "ClassExplanation",
     "Comparison",
+    "CrossValidation",
     "DCClassifier",
     "DCRegressor",
+    "Exact",
     "Explanation",
     "Hinge",
-    "HingedPLDC",
     "Hinges",
     "Huber",
+    "Line",
     "LogLoss",
     "Loss",
     "MaxAffine",
-    "PLDCSum",
+    "Model",
     "Poisson",
     "Quantile",
+    "Seminorm",
+    "Simplification",
     "Squared",
     "can_interpolate",
     "certify",

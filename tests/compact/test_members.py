@@ -10,7 +10,7 @@ from pldc.compact.coordinates import learned_turns
 from pldc.compact.members import Candidate, Columns, Task, fit_member, stages
 from pldc.compact.objective import Objective
 from pldc.compact.start import quantile_knots, spread_out, straight_line, tangent_planes
-from pldc.function import PLDC, HingedPLDC, Hinges
+from pldc.function import Hinges
 from pldc.problem.losses import Absolute, Huber, Squared
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
@@ -56,7 +56,7 @@ def test_functions_in_the_units_of_the_data_are_those_that_were_fitted(candidate
         for group in range(3):
             for ridge in range(2):
                 f = fit.function(group, ridge)
-                assert isinstance(f, HingedPLDC if candidate.knots else PLDC)
+                assert len(f.terms) == 1 and f.is_plain == (candidate.knots == 0)
                 assert max(f.n_pieces) <= candidate.pieces
                 there = task.units.scale_y(f(task.rows.X))
                 np.testing.assert_allclose(there, values[group, ridge], atol=1e-9)
@@ -175,7 +175,7 @@ def test_fits_of_many_rows_are_in_single_precision_and_as_good(monkeypatch, cand
     fit = fit_member(task, candidate, groups, [0], None, never)[0]
     assert fit.values().dtype == np.float32
     np.testing.assert_allclose(task.units.scale_y(fit.function(0, 0)(task.rows.X)), fit.values()[0, 0], atol=1e-3)
-    monkeypatch.setattr(members, "SINGLE", 2000)
+    monkeypatch.setattr(members, "SINGLE_PRECISION_ROWS", 2000)
     exact = fit_member(task, candidate, groups, [0], None, never)[0]
     assert exact.values().dtype == np.float64
     np.testing.assert_allclose(fit.objective(fit.x)[0], exact.objective(exact.x)[0], rtol=0.1)
@@ -211,7 +211,12 @@ def test_stages_of_many_rows_end_with_all_of_them():
 
 
 def test_a_descent_in_stages_uses_all_rows(monkeypatch):
-    for name, value in {"SEVERAL_STAGES": 100, "BEGIN": 60, "GROWTH": 3, "SINGLE": 10_000}.items():
+    for name, value in {
+        "STAGES_FROM_ROWS": 100,
+        "FIRST_STAGE_ROWS": 60,
+        "GROWTH": 3,
+        "SINGLE_PRECISION_ROWS": 10_000,
+    }.items():
         monkeypatch.setattr(members, name, value)
     task = task_of(n=400)
     whole = fit_member(task, PLAIN, task.rows.weight[None], [0], None, never)[0]
@@ -225,7 +230,7 @@ def test_a_descent_in_stages_uses_all_rows(monkeypatch):
 def test_columns_that_are_not_held_give_the_same_fit(monkeypatch):
     task = task_of()
     held = fit_member(task, HINGED, folds_of(task), [0], None, never)[0]
-    monkeypatch.setattr(members, "KEEP", 1)
+    monkeypatch.setattr(members, "MOST_NUMBERS_KEPT", 1)
     made = fit_member(task, HINGED, folds_of(task), [0], None, never)[0]
     assert held.objective.table.kept is not None and made.objective.table.kept is None
     np.testing.assert_array_equal(held.x, made.x)
@@ -262,7 +267,7 @@ def test_hinges_without_any_knot_are_plain_features():
     rows = Rows(rng.integers(2, size=(40, 2)).astype(float), rng.normal(size=40), np.ones(40))
     task = Task(rows, Units.of(*rows), Squared(), "dc", np.zeros(2, dtype=int))
     f = fit_member(task, HINGED, rows.weight[None], [0], None, never)[0].function(0, 0)
-    assert isinstance(f, PLDC) and f.n_features == 2
+    assert f.is_plain and f.n_features == 2
 
 
 @pytest.mark.parametrize("n, d", [(30, 2), (6, 9)])
@@ -314,7 +319,7 @@ def test_coordinates_are_the_root_of_the_mean_square_of_gradients_at_the_rows_of
     fit = fit_member(task, PLAIN, folds_of(task), [0], None, never)[0]
     objective = fit.objective
     for b, turn in enumerate(learned_turns(objective, fit.x)):
-        g = objective.gradients(fit.x, b, objective.table.rows[0])
+        (g,) = objective.gradients(fit.x, b, objective.table.rows[0])
         outer = (g * objective.weight[objective.group[b]][:, None]).T @ g
         square = turn @ turn
         gap = square / np.trace(square) - outer / np.trace(outer)

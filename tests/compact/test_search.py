@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Task, fit_member
 from pldc.compact.plan import MOST_COLUMNS, Plan, plan_for
-from pldc.compact.search import NEW_SEED, Clock, Entry, Search, within
+from pldc.compact.search import NEW_SEED, Entry, Search, within
 from pldc.problem.losses import Squared
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
@@ -108,7 +109,7 @@ def test_what_is_said_of_the_folds_is_true():
     search = search_of(rows)
     found = search.run(SMALL)
     for functions, values, (_, test) in zip(found.fold_functions, found.left_out, found.splits, strict=True):
-        np.testing.assert_allclose(np.mean([f(rows.X[test]) for f in functions], axis=0), values, atol=1e-9)
+        np.testing.assert_allclose(np.mean([f(rows.X[test]) for (f,) in functions], axis=0), values, atol=1e-9)
     assert found.score == pytest.approx(search._score(found.left_out, thirds(N)))
 
 
@@ -136,7 +137,7 @@ def test_folds_do_not_see_the_rows_they_leave_out(candidate):
         compared = dict(search.found.scores)  # as a choice may end in another way, the refit is given one
         assert len(compared) == candidate.rounds + 1
         search._refit([Entry(candidate, candidate.rounds, 1e-2)], thirds(N), Plan([candidate], N, 1, 2, 1))
-        fits.append([np.mean([f(rows.X) for f in fold], axis=0) for fold in search.found.fold_functions])
+        fits.append([np.mean([f(rows.X) for (f,) in fold], axis=0) for fold in search.found.fold_functions])
     clean, corrupt = fits
     np.testing.assert_array_equal(clean[0], corrupt[0])
     assert np.abs(clean[1] - corrupt[1]).max() > 0.1 and np.abs(clean[2] - corrupt[2]).max() > 0.1
@@ -162,7 +163,7 @@ def test_threads_change_nothing():
     with ThreadPoolExecutor(2) as pool:
         together = search_of(rows_of(), pool=pool).run(SMALL)
     assert alone.entries == together.entries and alone.score == together.score
-    for f, g in zip(alone.functions, together.functions, strict=True):
+    for (f,), (g,) in zip(alone.functions, together.functions, strict=True):
         np.testing.assert_array_equal(f(rows_of().X), g(rows_of().X))
 
 
@@ -174,7 +175,7 @@ def test_a_sample_is_compared_and_all_rows_are_fitted():
     other = rows._replace(y=np.where(np.arange(N) < 30, rows.y, -rows.y))
     mirrored = search_of(other, units=search.task.units).run(replace(SMALL, sample=30))
     assert mirrored.scores == found.scores  # the choice has not seen the other half,
-    assert np.abs(mirrored.functions[0](rows.X) - found.functions[0](rows.X)).max() > 0.1  # the fit has
+    assert np.abs(mirrored.functions[0][0](rows.X) - found.functions[0][0](rows.X)).max() > 0.1  # the fit has
 
 
 # ---------------------------------------------------------------- how it ends
@@ -187,18 +188,18 @@ def test_without_time_there_is_a_function_at_once(shape):
     found = search_of(rows, clock=Clock(0.0), shape=shape).run(plan_for(N, 2, plain=shape == "convex"))
     assert time.perf_counter() - began < 0.5
     assert len(found.functions) == 1
-    values = found.functions[0](rows.X)
+    values = found.functions[0][0](rows.X)
     assert np.isfinite(values).all()
     assert np.mean((values - rows.y) ** 2) < 1.5 * np.var(rows.y)
 
 
 def test_before_anything_is_fitted_there_is_a_line():
     rows = rows_of()
-    f = search_of(rows).found.functions[0]
+    f = search_of(rows).found.functions[0][0]
     A = np.column_stack([rows.X, np.ones(N)]) * np.sqrt(rows.weight)[:, None]
     best = np.linalg.lstsq(A, rows.y * np.sqrt(rows.weight), rcond=None)[0]
     np.testing.assert_allclose(f(rows.X), rows.X @ best[:2] + best[2], atol=0.01)
-    flat = search_of(rows, shape="convex").found.functions[0]
+    flat = search_of(rows, shape="convex").found.functions[0][0]
     np.testing.assert_allclose(flat(rows.X), np.average(rows.y, weights=rows.weight), atol=1e-9)
 
 
@@ -213,7 +214,7 @@ def test_a_monitor_ends_the_search(calls):
     plan = replace(SMALL, members=5)
     found = search_of(rows_of(), monitor=monitor).run(plan)
     assert len(heard) <= calls + 1  # the one of a fit that is needed for there to be a function
-    assert np.isfinite(found.functions[0](rows_of().X)).all()
+    assert np.isfinite(found.functions[0][0](rows_of().X)).all()
     search_of(rows_of(), monitor=full.append).run(plan)
     assert len(full) >= 2 + 5
     assert {"iteration", "of", "score", "seconds", "comparing"} <= set(full[0])
@@ -221,24 +222,12 @@ def test_a_monitor_ends_the_search(calls):
     assert full[-1]["iteration"] == full[-1]["of"] and np.isfinite(full[-1]["score"])
 
 
-def test_clocks():
-    assert not Clock().over()
-    assert Clock(0.0).over() and not Clock(100.0).over()
-    clock = Clock(100.0)
-    half = clock.part(0.5)
-    assert half.seconds == 50.0 and half.began == clock.began and Clock().part(0.5).seconds is None
-    clock.began -= 60.0
-    assert clock.over(0.5) and not clock.over() and 60 <= clock.spent() < 61
-    clock.cancelled = True
-    assert clock.over()
-
-
 def test_threads_end_with_the_search():
     search = search_of(rows_of(), monitor=lambda row: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         search.run(SMALL)
     assert search.clock.over()
-    assert np.isfinite(search.found.functions[0](rows_of().X)).all()
+    assert np.isfinite(search.found.functions[0][0](rows_of().X)).all()
 
 
 # ---------------------------------------------------------------- plans
@@ -266,7 +255,7 @@ def test_the_final_fits_are_to_all_rows_and_from_starts_that_had_no_part_in_the_
     search = search_of(rows, seed=7)
     candidate = Candidate(0, 4, (1e-2,), steps=25)
     found = search.run(Plan([candidate], N, 2, 2, 1))
-    for s, f in enumerate(found.functions):
+    for s, (f,) in enumerate(found.functions):
         (new,) = fit_member(search.task, candidate, rows.weight[None], [7, NEW_SEED + s], None, lambda: False)
         np.testing.assert_allclose(f(rows.X), new.function(0, 0)(rows.X), atol=1e-6)
     assert NEW_SEED > 100  # far beyond the starts that are compared

@@ -9,7 +9,7 @@ from tests.function.common import random_pldc
 from pldc.compact import student
 from pldc.compact.members import Task
 from pldc.compact.student import between, learn, r_squared
-from pldc.function import PLDC, HingedPLDC
+from pldc.function import PLDC
 from pldc.problem.losses import Absolute, Squared
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
@@ -17,8 +17,8 @@ from pldc.problem.units import Units
 
 @pytest.fixture(autouse=True)
 def _fewer_points(monkeypatch):
-    monkeypatch.setattr(student, "POINTS", 700)
-    monkeypatch.setattr(student, "FRESH", 400)
+    monkeypatch.setattr(student, "LESSON_POINTS", 700)
+    monkeypatch.setattr(student, "FRESH_POINTS", 400)
 
 
 def lesson(teacher, n=150, d=2, noise=0.0, seed=0, shape="dc", monotone=None, loss=None):
@@ -38,7 +38,7 @@ def test_learns_what_a_teacher_of_as_many_pieces_knows(seed):
     teacher = three_pieces(seed)
     task = lesson(teacher)
     found = learn(task, teacher, 3, starts=4)
-    assert isinstance(found.function, PLDC) and max(found.function.n_pieces) <= 3
+    assert found.function.is_plain and max(found.function.n_pieces) <= 3
     fresh = 5.0 + 2.0 * np.random.default_rng(9).normal(size=(500, 2))
     assert r_squared(found.function(fresh), teacher(fresh)) > 0.99
     assert 0.99 < found.fidelity <= 1.0
@@ -108,10 +108,10 @@ def test_targets_of_other_losses_have_no_part():
 def test_convex_students_are_convex_and_monotone_ones_are_monotone():
     teacher = three_pieces(0)
     convex = learn(lesson(teacher, shape="convex"), teacher, 4, starts=1).function
-    assert isinstance(convex, PLDC) and not convex.minus.slopes.any()
+    assert convex.is_plain and not convex.minus.slopes.any()
     rising = PLDC.affine([1.0, 0.0]).maximum(0.0) + PLDC.affine([0.0, 1.0])
     found = learn(lesson(rising, monotone=[1, 0]), rising, 3, starts=1)
-    assert isinstance(found.function, HingedPLDC) and found.function.is_monotone(0)
+    assert found.function.terms[0].hinges is not None and found.function.is_monotone(0)
     assert found.fidelity > 0.95
 
 
@@ -157,7 +157,7 @@ def test_rows_have_their_share_beside_the_teacher():
 
 
 def test_fidelity_is_of_values_cut_to_the_limits(monkeypatch):
-    monkeypatch.setattr(student, "FRESH", 4000)
+    monkeypatch.setattr(student, "FRESH_POINTS", 4000)
 
     def teacher(X):
         return np.clip(5.0 * (X[:, 0] - 5.0), -1.0, 1.0)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pldc.function import PLDC, MaxAffine
+from pldc.function import PLDC, Hinges, MaxAffine
 
 MODERATE = st.floats(-10, 10, allow_subnormal=False)
 SMALL_INTEGERS = st.integers(-3, 3).map(float)
@@ -35,6 +35,26 @@ def random_max_affine(rng, k, d):
 
 def random_pldc(rng, k, l, d):
     return PLDC(random_max_affine(rng, k, d), random_max_affine(rng, l, d))
+
+
+def random_hinged(rng, k, l, hinges):
+    return PLDC(random_max_affine(rng, k, hinges.n_columns), random_max_affine(rng, l, hinges.n_columns), hinges)
+
+
+def additive(slope, hinges):
+    """A sum of curves: an affine function of the columns of the hinges."""
+    flat = PLDC.affine(slope)
+    return PLDC(flat.plus, flat.minus, hinges)
+
+
+def random_functions(rng, d=2):
+    """One function of each kind."""
+    plain = random_pldc(rng, 6, 6, d)
+    hinged = random_hinged(rng, 3, 4, Hinges([np.sort(rng.normal(size=3 + j)) for j in range(d)]))
+    return {"plain": plain, "hinged": hinged, "sum": PLDC.total([plain, hinged, random_pldc(rng, 4, 4, d)])}
+
+
+KINDS = ("plain", "hinged", "sum")
 
 
 def piece_values(f, X):

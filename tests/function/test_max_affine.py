@@ -282,7 +282,7 @@ def test_many_rows_on_threads_give_the_same_values(monkeypatch):
     rng = np.random.default_rng(0)
     f, X = MaxAffine(rng.standard_normal((30, 3)), rng.standard_normal(30)), rng.standard_normal((5001, 3))
     alone = f(X)
-    monkeypatch.setattr("pldc.function.max_affine.MANY", 1)
+    monkeypatch.setattr("pldc.function.max_affine.THREADED_NUMBERS", 1)
     monkeypatch.setattr("os.cpu_count", lambda: 3)
     np.testing.assert_allclose(f(X), alone, rtol=1e-14)
     np.testing.assert_allclose(f(X), (X @ f.slopes.T + f.offsets).max(axis=1), rtol=1e-13)

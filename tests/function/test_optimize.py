@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
-from tests.function.test_relu import random_pldc
+from tests.function.common import random_pldc
 
-from pldc import PLDC, MaxAffine, PLDCSum
+from pldc import PLDC, MaxAffine
 
 
 def by_milp(f, low, high, A=None, b=None):
@@ -153,13 +153,12 @@ def test_slopes_that_rule_on_no_open_set_do_not_count():
 def test_sums_are_written_out():
     rng = np.random.default_rng(4)
     terms = (random_pldc(rng, 3, 3, 2), random_pldc(rng, 2, 4, 2))
-    total, box = PLDCSum(terms), [(-1, 1)] * 2
+    total, box = PLDC.total(terms), [(-1, 1)] * 2
     assert total.minimize(box).fun == pytest.approx((terms[0] + terms[1]).minimize(box).fun)
     assert total.maximize(box).fun == pytest.approx((terms[0] + terms[1]).maximize(box).fun)
     assert total.bounds_on(box) == pytest.approx((terms[0] + terms[1]).bounds_on(box))
     assert total.lipschitz(box=box) == pytest.approx((terms[0] + terms[1]).lipschitz(box=box))
     assert total.is_monotone(0, box) == (terms[0] + terms[1]).is_monotone(0, box)
-    assert len(total.to_relu()) == len((terms[0] + terms[1]).to_relu())
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e-3, 1e9])

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.function.common import (
     DIMENSIONS,
+    KINDS,
     assert_close,
     central_differences,
     generic_points,
@@ -16,11 +17,12 @@ from tests.function.common import (
     piece_values,
     pldcs,
     point_sets,
+    random_functions,
     random_max_affine,
     random_pldc,
 )
 
-from pldc.function import PLDC, LocalModel, MaxAffine
+from pldc.function import PLDC, LocalModel, MaxAffine, explain
 
 
 def test_values_are_plus_minus_minus():
@@ -157,3 +159,28 @@ def test_no_rows_give_no_values():
     f = random_pldc(np.random.default_rng(0), 2, 3, 4)
     assert f(np.empty((0, 4))).shape == (0,)
     assert f.gradient(np.empty((0, 4))).shape == (0, 4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_slopes_are_unknown_at_rows_that_are_not_finite(kind, value):
+    rng = np.random.default_rng(0)
+    f, X = random_functions(rng)[kind], rng.normal(size=(4, 2))
+    broken = X.copy()
+    broken[1, 0] = broken[2, 1] = value
+    local, known = f.local(broken), f.local(X)
+    assert np.isnan(f.gradient(broken)[1:3]).all() and np.isnan(local.intercept[1:3]).all()
+    assert np.isnan(f.room(broken, np.ones(2))[1:3]).all()
+    np.testing.assert_array_equal(local.slope[[0, 3]], known.slope[[0, 3]])
+    np.testing.assert_array_equal(local.intercept[[0, 3]], known.intercept[[0, 3]])
+    np.testing.assert_array_equal(f.room(broken, np.ones(2))[[0, 3]], f.room(X, np.ones(2))[[0, 3]])
+    for term in f.terms:
+        if term.hinges is None:
+            np.testing.assert_array_equal(np.isnan(term.plus.gradient(broken)).all(axis=1), [False, True, True, False])
+    with pytest.raises(ValueError, match="finite"):
+        f.regions(broken)
+
+
+def test_an_unknown_value_is_not_cut():
+    e = explain(PLDC.affine([1.0]), [[np.nan], [3.0]], limits=(0.0, 2.0))
+    assert e.clipped.tolist() == [False, True] and np.isnan(e.prediction[0])

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.function.common import (
     DIMENSIONS,
+    KINDS,
     SMALL_INTEGERS,
     assert_same_function,
     max_affines,
     piece_values,
     point_sets,
+    random_functions,
     random_max_affine,
     random_pldc,
 )
@@ -317,10 +319,18 @@ class TestExact:
         f = MaxAffine(S, t)
         assert_same_function(f, prune_exact(f), anywhere(d), tol=10 * noise)
 
-    @pytest.mark.parametrize("tol", [-1e-9, np.nan])
-    def test_tol_must_not_be_negative(self, tol):
+    @pytest.mark.parametrize("tol", [-1e-9, np.nan, 1.0, np.inf])
+    def test_tol_must_not_be_negative_nor_drop_all(self, tol):
+        f = MaxAffine([[1.0], [-1.0], [0.0]], [0.0, 0.0, 1.0])
         with pytest.raises(ValueError, match="tol must be ≥ 0, got"):
-            prune_exact(MaxAffine.zero(1), tol)
+            prune_exact(f, tol)
+        with pytest.raises(ValueError, match="tol must be ≥ 0, got"):
+            PLDC(f, f).prune(tol=tol)
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_some_pieces_always_stay(self, seed):
+        f = random_max_affine(np.random.default_rng(seed), 12, 2)
+        assert prune_exact(f, 0.999).n_pieces >= 1
 
 
 class TestOnPoints:
@@ -467,3 +477,10 @@ class TestPLDC:
         minus = MaxAffine([[2.0], [2.0]], [0.0, -1.0])
         f = PLDC(plus, minus).drop_dominated()
         assert f == PLDC(MaxAffine([[1.0], [0.0]], [1.0, 0.0]), MaxAffine([[2.0]], [0.0]))
+
+    @pytest.mark.parametrize("tol", [0.0, 1e-3])
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_prune_ends_where_values_overflow(self, kind, tol):
+        f = 1e300 * random_functions(np.random.default_rng(0))[kind]
+        with within(1.0), pytest.raises(ValueError, match="overflow"):
+            f.prune([[1e10, -1e10], [0.0, 1e9]], tol=tol)

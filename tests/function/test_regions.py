@@ -2,21 +2,14 @@
 
 import numpy as np
 import pytest
-from tests.function.test_relu import random_pldc
+from tests.function.common import KINDS, random_functions
 
-from pldc import PLDC, HingedPLDC, Hinges, PLDCSum
-
-HINGES = Hinges([[-1.0, 0.0, 1.0], [0.0, 0.5]])
+from pldc import PLDC
 
 
-def functions():
-    rng = np.random.default_rng(0)
-    f, bent = random_pldc(rng, 6, 5, 2), HingedPLDC(random_pldc(rng, 4, 4, HINGES.n_columns), HINGES)
-    return [f, bent, PLDCSum((f, bent))]
-
-
-@pytest.mark.parametrize("f", functions())
-def test_each_region_is_one_affine_function(f):
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_region_is_one_affine_function(kind):
+    f = random_functions(np.random.default_rng(0))[kind]
     X = np.random.default_rng(1).standard_normal((500, 2))
     found = f.regions(X)
     assert found.count.sum() == 500 and (np.diff(found.count) <= 0).all()

@@ -4,16 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.function.common import random_functions, random_hinged, random_pldc
 
-from pldc import PLDC, MaxAffine
-from pldc.function.relu import relu_seminorm_bound
-
-
-def random_pldc(rng, k, l, d):
-    return PLDC(
-        MaxAffine(rng.standard_normal((k, d)), rng.standard_normal(k)),
-        MaxAffine(rng.standard_normal((l, d)), rng.standard_normal(l)),
-    )
+from pldc import PLDC, DCRegressor, Hinges
+from pldc.function.relu import relu_seminorm_bound, to_relu
 
 
 def run(layers, X):
@@ -39,6 +33,68 @@ def test_to_relu_and_back(seed, compact):
     back = PLDC.from_relu(layers)
     np.testing.assert_allclose(back(X), f(X), atol=1e-9)
     assert max(back.n_pieces) <= 2 * K + 2  # what is carried along cancels
+
+
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("kind", ["hinged", "sum"])
+@pytest.mark.parametrize("seed", range(6))
+def test_hinges_and_sums_are_networks(seed, kind, compact):
+    rng = np.random.default_rng(seed)
+    f = random_functions(rng, 1 + seed % 3)[kind]
+    X = 3 * rng.standard_normal((300, f.n_features))
+    X[:10] = f.terms[1 if kind == "sum" else 0].hinges.knots[0][0]  # at a knot
+    layers = f.to_relu(compact)
+    np.testing.assert_allclose(run(layers, X), f(X), atol=1e-9 * np.abs(f(X)).max())
+    K, P = max(max(part.n_pieces for part in term.parts) for term in f.terms), sum(f.n_pieces)
+    assert len(layers) - 2 == (1 if compact else 2) * int(np.ceil(np.log2(K)))  # but for the last and that of hinges
+    assert max(len(bias) for _, bias in layers[1:]) <= 2 * P
+
+
+def test_parts_that_are_done_are_carried_as_one():
+    rng = np.random.default_rng(0)
+    f, X = (
+        PLDC.total([random_pldc(rng, 2, 1, 2) for _ in range(8)] + [random_pldc(rng, 8, 8, 2)]),
+        rng.normal(size=(50, 2)),
+    )
+    layers = f.to_relu(compact=True)
+    np.testing.assert_allclose(run(layers, X), f(X), atol=1e-9)
+    assert [len(bias) for _, bias in layers] == [8 * 3 + 2 * 12 + 2, 2 * 6 + 2, 2 * 3 + 2, 1]
+
+
+def test_features_without_knots_pass_the_ramps():
+    rng = np.random.default_rng(1)
+    f, X = random_hinged(rng, 3, 2, Hinges([[], [-1.0, 0.0, 2.0], []])), 2 * rng.normal(size=(200, 3))
+    layers = f.to_relu()
+    assert layers[0][0].shape == (2 * 3 + 3, 3)
+    np.testing.assert_allclose(run(layers, X), f(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_a_default_fit_is_a_network(compact):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * np.abs(X[:, 3]) + 0.1 * rng.normal(size=200)
+    f = DCRegressor(random_state=0).fit(X, y).function_
+    assert len(f.terms) > 1 and any(term.hinges is not None for term in f.terms)
+    layers = f.to_relu(compact)
+    new = rng.normal(size=(500, 5))
+    np.testing.assert_allclose(run(layers, new), f(new), atol=1e-9 * np.abs(f(new)).max())
+    assert sum(weight.nbytes + bias.nbytes for weight, bias in layers) < 60e6
+
+
+def test_what_is_no_function_is_refused():
+    for wrong in (None, PLDC.affine([1.0])):
+        with pytest.raises(TypeError, match=r"terms of a PLDC, got .*: call f\.to_relu\(\)"):
+            to_relu(wrong)
+    with pytest.raises(TypeError, match="sequence of layers"):
+        PLDC.from_relu(None)
+
+
+def test_layers_too_large_to_hold_are_refused(monkeypatch):
+    f = random_pldc(np.random.default_rng(0), 64, 64, 3)
+    monkeypatch.setattr("pldc.function.relu.MOST_WEIGHTS", 10_000)
+    with pytest.raises(ValueError, match=r"192 × 256 weights, too many to hold: drop pieces first with prune"):
+        f.to_relu()
 
 
 @pytest.mark.parametrize("seed", range(60))

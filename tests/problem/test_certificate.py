@@ -13,7 +13,7 @@ from pldc.problem.certificate import along_tree, bracket, directly, lower_bound
 from pldc.problem.losses import Hinge
 from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import best_of, repair
-from pldc.solve import ExactSolver
+from pldc.solve import Exact
 
 
 def worst_violation(problem, solution):
@@ -72,7 +72,7 @@ def test_nor_does_one_in_a_single_part(shape):
 
 def test_repair_leaves_a_feasible_optimum_alone():
     problem = build(*synthetic(20, 2))
-    solution = ExactSolver(tol=1e-8).solve(problem)
+    solution = Exact(tol=1e-8).solve(problem)
     again = repair(problem, solution)
     assert problem.objective(again) == pytest.approx(problem.objective(solution), rel=1e-7)
 
@@ -90,7 +90,7 @@ def test_small_damage_costs_little():
     rng = np.random.default_rng(0)
     for penalty in ("joint", "componentwise"):
         problem = build(*synthetic(40, 3), penalty=penalty, lam=0.02)
-        solution = ExactSolver(tol=1e-8).solve(problem)
+        solution = Exact(tol=1e-8).solve(problem)
         noisy = dataclasses.replace(
             solution,
             values=solution.values + 1e-6 * rng.standard_normal(solution.values.shape),
@@ -115,7 +115,7 @@ def test_bounds_bracket_the_optimum_for_garbage(case):
 def test_garbage_multipliers_can_prove_something():
     """The lower bound is not trivially zero: rough but sensible multipliers give a positive bound."""
     problem = build(*synthetic(30, 2), lam=0.05)
-    solution = ExactSolver(tol=1e-2).solve(problem)
+    solution = Exact(tol=1e-2).solve(problem)
     rng = np.random.default_rng(0)
     noisy = [mu * (1 + 0.1 * rng.standard_normal(mu.shape)) for mu in solution.multipliers]
     assert lower_bound(problem, noisy) > 0.2 * problem.objective(solution)
@@ -129,7 +129,7 @@ def test_no_multipliers_prove_nothing():
 
 def test_sparse_multipliers_give_the_same_bound():
     problem = build(*synthetic(15, 2))
-    solution = ExactSolver(tol=1e-4).solve(problem)
+    solution = Exact(tol=1e-4).solve(problem)
     as_sparse = [sparse.csr_array(mu) for mu in solution.multipliers]
     assert lower_bound(problem, as_sparse) == pytest.approx(lower_bound(problem, solution.multipliers), rel=1e-12)
 
@@ -185,7 +185,7 @@ def test_monotone_and_free_linear_on_dependent_columns(seed):
     settings = {"loss": "squared", "penalty": "componentwise", "lam": 0.3, "monotone": [0, 1, 1], "linear": True}
     best = optimum(X, y, **settings)
     problem = build(X, y, **settings)
-    certificate = certify(problem, ExactSolver(tol=1e-6).solve(problem))
+    certificate = certify(problem, Exact(tol=1e-6).solve(problem))
     assert certificate.gap <= 1e-6
     assert certificate.lower <= best * (1 + 1e-7) and certificate.upper >= best * (1 - 1e-7)
     for size in (1.0, 30.0):
@@ -203,7 +203,7 @@ def test_flows_that_do_not_balance_are_made_to(monkeypatch):
     exceeded = 0
     for seed in range(12):
         problem = build(*synthetic(14, 1, seed), penalty="joint", lam=0.2)
-        solution = ExactSolver(tol=1e-8).solve(problem)
+        solution = Exact(tol=1e-8).solve(problem)
         best = problem.objective(solution)
         for multipliers in one_sided(problem, solution):
             assert lower_bound(problem, multipliers) <= best * (1 + 1e-9)
@@ -216,7 +216,7 @@ def test_flows_that_do_not_balance_are_made_to(monkeypatch):
 
 def test_multipliers_that_overflow_prove_nothing():
     problem = build(*synthetic(12, 2))
-    solution = ExactSolver(tol=1e-6).solve(problem)
+    solution = Exact(tol=1e-6).solve(problem)
     multipliers = [mu.copy() for mu in solution.multipliers]
     multipliers[0][0, 1] = multipliers[0][1, 0] = 1.5e308
     with np.errstate(over="ignore", invalid="ignore"):
@@ -247,13 +247,13 @@ def test_bounds_that_contradict_each_other_prove_nothing():
 def test_the_place_of_the_origin_does_not_matter(offset):
     X, y = synthetic(20, 2)
     problem = build(np.round(X, 3) + offset, y, lam=0.05)
-    assert certify(problem, ExactSolver(tol=1e-6).solve(problem)).gap <= 1e-5
+    assert certify(problem, Exact(tol=1e-6).solve(problem)).gap <= 1e-5
 
 
 def noisy_optimum(noise):
     rng = np.random.default_rng(0)
     problem = build(*synthetic(24, 2), penalty="joint", lam=0.02)
-    solution = ExactSolver(tol=1e-6).solve(problem)
+    solution = Exact(tol=1e-6).solve(problem)
     for _ in range(10):
         values = solution.values + noise * rng.standard_normal(solution.values.shape)
         slopes = solution.slopes + noise * rng.standard_normal(solution.slopes.shape)

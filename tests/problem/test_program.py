@@ -6,7 +6,7 @@ from tests.problems import build, garbage, random_settings, synthetic
 
 from pldc.problem.program import neighbour_tree
 from pldc.problem.scaling import normalise
-from pldc.solve import ExactSolver
+from pldc.solve import Exact
 
 
 def test_equal_rows_share_a_point_and_equal_observations_a_weight():
@@ -31,7 +31,7 @@ def test_function_interpolates_values_of_a_feasible_solution():
     X, y = synthetic(25, 3)
     for shape in ("dc", "convex", "concave"):
         problem = build(X, y, shape=shape, linear=True)
-        solution = ExactSolver(tol=1e-5).solve(problem)
+        solution = Exact(tol=1e-5).solve(problem)
         f = problem.function(solution)
         np.testing.assert_allclose(f(problem.X), problem.fit(solution.values, solution.linear), atol=1e-10)
         pieces = {"dc": (25, 25), "convex": (25, 1), "concave": (1, 25)}
@@ -42,7 +42,7 @@ def test_objective_is_loss_plus_penalty_of_the_function():
     X, y = synthetic(20, 2)
     weight = np.random.default_rng(0).uniform(0.5, 2, 20)
     problem = build(X, y, penalty="joint", lam=0.1, weight=weight)
-    solution = ExactSolver(tol=1e-6).solve(problem)
+    solution = Exact(tol=1e-6).solve(problem)
     f = problem.function(solution)
     loss = np.average((f(X) - y) ** 2, weights=weight)
     slopes = np.abs(f.plus.slopes).sum(axis=1) + np.abs(f.minus.slopes).sum(axis=1)  # same index: same point

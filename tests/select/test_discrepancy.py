@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from pldc.select.discrepancy import discrepancy, linear_program, wasserstein
-from pldc.solve import AdmmSolver, ExactSolver, LineSolver
+from pldc.solve import Admm, Exact, Line
 
 
 def brute_force(X, sign, penalty):
@@ -83,7 +83,7 @@ def test_which_engine(monkeypatch, shape, method, engine):
         asked.append(self)
         raise InterruptedError
 
-    for solver in (AdmmSolver, ExactSolver, LineSolver):
+    for solver in (Admm, Exact, Line):
         monkeypatch.setattr(solver, "solve", solve)
     with pytest.raises(InterruptedError):
         discrepancy(np.random.default_rng(0).normal(size=shape), method=method, max_rows=None, tol=1e-5)
@@ -102,8 +102,8 @@ def test_without_memory_the_quick_engine_is_taken_with_its_own_settings(monkeypa
         raise InterruptedError
 
     monkeypatch.setattr("pldc.solve.choose.available", lambda: 1e6)
-    monkeypatch.setattr(AdmmSolver, "solve", solve)
-    monkeypatch.setattr("pldc.solve.choose.memory", lambda name, problem: 1e3 if name == "admm" else 1e9)
+    monkeypatch.setattr(Admm, "solve", solve)
+    monkeypatch.setattr(Admm, "memory", lambda self, problem: 1e3)
     with pytest.raises(InterruptedError):
         discrepancy(np.random.default_rng(0).normal(size=(200, 2)), tol=1e-5)
     assert asked == [(300, 1e-4)]

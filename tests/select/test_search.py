@@ -1,16 +1,20 @@
-"""Cross-validation of λ by itself: the grid, the folds, and the rough fits along it."""
+"""Cross-validation of λ by itself: the grid, the folds, and the choice, on plain rows."""
 
+import itertools
+import logging
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.problems import slanted
 
-from pldc import PLDC, DCRegressor
+from pldc import PLDC
+from pldc.problem import make_loss, make_penalty
 from pldc.problem.program import Solution
-from pldc.problem.recipe import Rows
+from pldc.problem.recipe import Recipe, Rows
 from pldc.select import search
-from pldc.select.rough import Fit, best_multiple
+from pldc.select.fold_fits import Fit, best_multiple, fit_path, iterations
+from pldc.select.folds import interleaved
 from pldc.select.search import Search, beyond, geometric_grid
 
 NOTHING = Solution(np.zeros((2, 1)), np.zeros((2, 1, 1)), np.zeros(1), multipliers=[])
@@ -18,22 +22,28 @@ HALVES = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
 TABLE = Rows(np.linspace(0, 1, 12)[:, None], np.arange(12.0), np.ones(12))
 
 
+def recipe_of(d, loss="squared", outputs=1):
+    return Recipe(make_loss(loss), make_penalty("componentwise"), "dc", np.zeros(d, dtype=int), False, True, outputs)
+
+
+@pytest.fixture
+def recipe():
+    return recipe_of(1)
+
+
 @pytest.fixture
 def constants(monkeypatch):
-    """Put constants of the value λ in the place of the fits; the limits that each fold has had are returned."""
+    """Put constants of the value λ in the place of the fits; from λ = 2 on they are flat. What they saw is returned."""
     seen = []
 
     def fake(recipe, rows, left_out, lams, limits, start=None, patient=False):
-        seen.append((len(rows.y), limits))
-        return [Fit([PLDC.affine([0.0], lam)], np.full(len(left_out), lam), 1.0, 0.0, NOTHING) for lam in lams]
+        seen.append((len(rows.y), limits, patient))
+        return [
+            Fit([PLDC.affine([0.0], lam)], np.full(len(left_out), lam), float(lam < 2), 0.0, NOTHING) for lam in lams
+        ]
 
     monkeypatch.setattr(search, "fit_path", fake)
     return seen
-
-
-@pytest.fixture(scope="module")
-def recipe():
-    return DCRegressor(lam=0.1).fit(TABLE.X, TABLE.y)._recipe()
 
 
 @pytest.mark.parametrize("best", [3e-3 / 4, 8.0])
@@ -70,7 +80,7 @@ def test_every_fold_has_its_own_range(constants, recipe):
         constants.clear()
         found = Search(recipe, TABLE, splits, lambda prediction, rows: 0.0, clip=clip, jobs=1)
         found.run(1.0)
-        assert constants[:2] == [(4, limits[0]), (8, limits[1])] and found.cross_fit().limits == limits
+        assert constants[:2] == [(4, limits[0], False), (8, limits[1], False)] and found.cross_fit().limits == limits
 
 
 def test_folds_weigh_as_much_as_the_rows_they_leave_out(constants, recipe):
@@ -85,8 +95,7 @@ def test_a_rough_fit_that_has_not_arrived_counts_as_its_best_multiple():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 8))
     y = X[:, 0] + 0.45 * rng.normal(size=60)
-    recipe = DCRegressor(lam=0.1, tol=0.1).fit(X, y)._recipe()
-    rows = Rows(X, y, np.ones(len(y)))
+    recipe, rows = recipe_of(8), Rows(X, y, np.ones(len(y)))
     problem = recipe.problem(rows, recipe.units(rows), 50.0)
     far = PLDC.affine(np.eye(8)[0])
     values, slopes = far.plus(problem.X), np.tile(np.eye(8)[0], (60, 1))
@@ -96,28 +105,133 @@ def test_a_rough_fit_that_has_not_arrived_counts_as_its_best_multiple():
     assert best_multiple(near, solution) is solution
 
 
-def test_what_the_folds_promise_is_what_the_accurate_fit_keeps():
-    X, y = slanted(100, 5)
-    model = DCRegressor(n_pieces="rows", n_jobs=1, tol=1e-3).fit(X, y)
-    promised = 1.0 + model.cv_score_  # the score is minus the error in units of the variance
-    assert promised > 0.3 and model.score(X, y) > promised
-    new, truth = slanted(1000, 5, seed=1)
-    assert model.score(new, truth) > promised - 0.15
+@pytest.mark.parametrize(
+    ("outputs", "cautious", "means", "chosen"),
+    [
+        (2, False, (-1.0, -0.97, -0.95), 1.0),  # better than the constant, and the largest of those
+        (2, False, (-1.0, -1.01, -0.95), 0.5),
+        (2, False, (-0.94, -0.97, -0.95), 2.0),  # the constant is best
+        (2, True, (-1.0, -0.97, -0.95), 2.0),  # what was asked for
+        (1, False, (-1.0, -0.97, -0.95), 2.0),  # a regression may be constant
+    ],
+)
+def test_scores_of_classes_that_are_constant_must_be_the_best(constants, outputs, cautious, means, chosen):
+    mean, spread = dict(zip((2.0, 1.0, 0.5), means, strict=True)), {1.0: 0.7, 0.5: 0.8}
+
+    def score(prediction, rows):
+        lam = prediction.flat[0]
+        return mean.get(lam, -5.0) + spread.get(lam, 0.0) * (1 if rows.y[0] == 0 else -1)
+
+    found = Search(recipe_of(1, outputs=outputs), TABLE, HALVES, score, cautious=cautious, jobs=1)
+    found.run(1.0)
+    assert found.lam == chosen
 
 
-def test_groups_stay_together(monkeypatch):
-    X, y = slanted(24)
-    groups = np.tile(np.arange(6), 4)
-    seen = []
-    original = Search.__init__
+@pytest.mark.parametrize("apart, lam", [(0.5, 0.25), (1.5, 0.5)])
+def test_caution_is_one_standard_error_of_the_best(constants, recipe, apart, lam):
+    def score(prediction, rows):  # best at 1/4; a value twice as large is worse by one
+        return -abs(np.log2(prediction[0] / 0.25)) + (apart if rows.y[0] == 0 else -apart)
 
-    def spy(self, recipe, rows, splits, *args, **settings):
-        seen.append((rows, splits))
-        original(self, recipe, rows, splits, *args, **settings)
+    plain, cautious = (Search(recipe, TABLE, HALVES, score, cautious=c, jobs=1) for c in (False, True))
+    plain.run(1.0)
+    cautious.run(1.0)
+    assert plain.lam == 0.25 and cautious.lam == lam
+    assert (np.std([apart, -apart], ddof=1) / np.sqrt(2) > 1) == (lam > 0.25)
 
-    monkeypatch.setattr(Search, "__init__", spy)
-    DCRegressor(cv=3, n_jobs=1, tol=1e-2).fit(X, y, groups=groups)
-    rows, splits = seen[0]
-    assert np.array_equal(rows.X, X) and len(splits) == 3
-    for train, test in splits:
-        assert not set(groups[train]) & set(groups[test])
+
+def test_no_score_at_all_is_refused_and_some_are_passed_over(constants, recipe):
+    with pytest.raises(ValueError, match="No score of the cross-validation is a number"):
+        Search(recipe, TABLE, HALVES, lambda prediction, rows: np.nan, jobs=1).run(1.0)
+    some = Search(recipe, TABLE, HALVES, lambda p, rows: np.nan if p[0] > 0.3 else -abs(np.log2(p[0] / 0.125)), jobs=1)
+    some.run(1.0)
+    assert some.lam == 0.125
+
+
+@pytest.mark.parametrize("patient", [False, True])
+def test_patience_is_handed_to_the_fits(constants, recipe, patient):
+    Search(recipe, TABLE, HALVES, lambda prediction, rows: 0.0, patient=patient, jobs=1).run(1.0)
+    assert constants and all(seen[-1] is patient for seen in constants)
+    assert iterations(75, 3, patient=True) == [80] * 3 > iterations(75, 3)
+
+
+# ---------------------------------------------------------------- of real fits
+
+
+@pytest.fixture(scope="module")
+def real():
+    X, y = slanted(30)
+    rows = Rows(X, y, np.linspace(0.5, 2.0, 30))
+
+    def score(prediction, test):
+        return -float(np.average((prediction - test.y) ** 2, weights=test.weight))
+
+    found = Search(recipe_of(2), rows, interleaved(30, 3), score, jobs=1)
+    found.run(0.2)
+    return found, score
+
+
+def test_scores_are_of_the_rows_left_out(real):
+    found, score = real
+    at = found.lams.index(found.lam)
+    folds = found.cross_fit()
+    assert folds.rows is found.rows and folds.splits is found.splits
+    for k, (train, test) in enumerate(found.splits):
+        left_out, seen = found.rows.take(test), found.rows.y[train]
+        values = np.clip(folds.functions[k](left_out.X), seen.min(), seen.max())
+        np.testing.assert_allclose(folds.values[k], values)
+        assert found.scores[k, at] == pytest.approx(score(values, left_out))
+        assert folds.limits[k] == (seen.min(), seen.max())
+    results = found.results()
+    assert found.mean_score == results["mean_test_score"][at] < 0
+    assert results["mean_test_score"].max() - 0.05 < found.mean_score and results["rank_test_score"].min() == 1
+    assert (results["mean_fit_time"] > 0).all()
+
+
+def test_folds_do_not_see_the_rows_they_leave_out(real):
+    found, _ = real
+    y = found.rows.y.copy()
+    y[found.splits[0][1]] += 1e3
+    values = []
+    for rows in (found.rows, found.rows._replace(y=y)):
+        count = itertools.count()  # the seventh λ of ten is the best, whatever the targets
+        seventh = Search(found.recipe, rows, found.splits, lambda p, rows: -abs(next(count) % 10 - 6), jobs=1)  # noqa: B023
+        seventh.run(0.2)
+        assert seventh.lam == geometric_grid(0.2)[6]
+        values.append(seventh.left_out())
+    np.testing.assert_array_equal(values[0][0], values[1][0])
+    assert np.ptp(values[0][0]) > 0.5 and np.abs(values[0][1] - values[1][1]).max() > 1
+
+
+def test_a_path_that_goes_on_ends_where_one_that_began_there_does(real):
+    """The grid grows from the last solution of the path before: nothing is fitted twice."""
+    found, _ = real
+    rows, test = found.train[0], found.test[0].X
+    whole = fit_path(found.recipe, rows, test, [0.1, 0.05, 0.025], (-np.inf, np.inf), patient=True)
+    first = fit_path(found.recipe, rows, test, [0.1], (-np.inf, np.inf), patient=True)
+    start = search.shrunk(first[-1].solution, 0.5)
+    rest = fit_path(found.recipe, rows, test, [0.05, 0.025], (-np.inf, np.inf), start, True)
+    assert [fit.solution is None for fit in whole] == [True, True, False]
+    np.testing.assert_allclose(rest[-1].prediction, whole[-1].prediction, atol=0.1 * rows.y.std())
+    with pytest.raises(ValueError, match="Only the last fit"):
+        search.shrunk(whole[0].solution, 0.5)
+
+
+def test_equal_searches_are_equal(real):
+    found, score = real
+    again = Search(found.recipe, found.rows, found.splits, score, jobs=1)
+    again.run(0.2)
+    assert again.lam == found.lam and np.array_equal(again.scores, found.scores)
+
+
+def test_progress_is_logged(real, caplog):
+    found, score = real
+    quiet, loud = (
+        Search(found.recipe, TABLE._replace(X=np.tile(TABLE.X, 2)), HALVES, score, jobs=1, level=level)
+        for level in (logging.DEBUG, logging.INFO)
+    )
+    with caplog.at_level(logging.INFO, logger="pldc"):
+        quiet.run(0.2)
+        assert not caplog.records
+        loud.run(0.2)
+    (told,) = caplog.messages
+    assert told.startswith(f"cross-validation: best lam {loud.lam:.4g} of {len(loud.lams)} values, mean score ")

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from tests.problems import build, synthetic
 
-from pldc.solve import AdmmSolver, ExactSolver, choose
-from pldc.solve.choose import make_solver, memory
+from pldc.problem import LogLoss
+from pldc.solve import Admm, Auto, Exact, Line, choose
+from pldc.solve.choose import make_solver
 
 
 def large(n, d=3):
@@ -17,44 +18,75 @@ def large(n, d=3):
     return dataclasses.replace(problem, X=rng.standard_normal((n, d)))
 
 
-def test_auto_takes_the_accurate_engine_while_it_is_quick():
-    assert isinstance(make_solver("auto", large(200), tol=1e-4), ExactSolver)
-    assert isinstance(make_solver("auto", large(choose.LARGEST_EXACT + 1), tol=1e-4), AdmmSolver)
-    assert isinstance(make_solver("auto", large(200), tol=1e-4, device="cpu"), ExactSolver)
-    assert make_solver("auto", large(choose.LARGEST_EXACT + 1), tol=1e-4, device="cpu").device == "cpu"
+def test_auto_takes_the_accurate_solver_while_it_is_quick():
+    assert isinstance(make_solver("auto", large(200)), Exact)
+    assert isinstance(make_solver("auto", large(choose.LARGEST_EXACT + 1)), Admm)
+    assert isinstance(make_solver("auto", large(20, 1)), Admm | Exact)  # points that are in no order
+    assert isinstance(make_solver("auto", build(*synthetic(20, 1))), Line)
 
 
-def test_auto_takes_the_quick_engine_where_memory_is_short(monkeypatch):
+def test_auto_takes_the_quick_solver_where_memory_is_short(monkeypatch):
     monkeypatch.setattr(choose, "available", lambda: 1e9)
-    assert isinstance(make_solver("auto", large(2900), tol=1e-4), AdmmSolver)
+    assert isinstance(make_solver("auto", large(2900)), Admm)
 
 
 def test_a_fit_that_cannot_fit_is_refused_with_numbers_and_a_remedy(monkeypatch):
     monkeypatch.setattr(choose, "available", lambda: 2e9)
     with pytest.raises(MemoryError, match=r"about \d+\.\d GB for 20000 .* 2\.0 GB are available.*solver='admm'"):
-        make_solver("exact", large(20000), tol=1e-4)
+        make_solver("exact", large(20000))
     monkeypatch.setattr(choose, "available", lambda: 1e6)
     with pytest.raises(MemoryError, match=r"1\.0 MB are available. Use fewer rows"):
-        make_solver("admm", large(20000), tol=1e-4)
+        make_solver("admm", large(20000))
 
 
 def test_without_knowledge_of_memory_nothing_is_refused(monkeypatch):
     monkeypatch.setattr(choose, "available", lambda: None)
-    assert isinstance(make_solver("exact", large(20000), tol=1e-4), ExactSolver)
+    assert isinstance(make_solver("exact", large(20000)), Exact)
 
 
 def test_memory_grows_as_it_should():
-    assert memory("exact", large(20000)) > 3.5 * memory("exact", large(10000))
-    assert memory("admm", large(5000)) < 2.5 * 5000**2 * 8 + 200e6
+    assert Exact().memory(large(20000)) > 3.5 * Exact().memory(large(10000))
+    assert Admm().memory(large(5000)) < 2.5 * 5000**2 * 8 + 200e6
+    assert Line().memory(large(10**6, 1)) < 4e9
 
 
-def test_limits_are_passed_on():
-    assert make_solver("exact", large(50), tol=1e-3, max_iter=7, threads=1) == ExactSolver(1e-3, 7, 1)
-    assert make_solver("admm", large(50), tol=1e-3).max_iter == 2000
+def test_names_stand_for_defaults_and_objects_for_themselves():
+    assert make_solver("exact", large(50), tol=1e-3, threads=1) == Exact(1e-3, threads=1)
+    assert make_solver("admm", large(50)) == Admm()
+    mine = Exact(tol=1e-7, max_iter=7)
+    assert make_solver(mine, large(50)) is mine
+    assert make_solver(Auto(tol=1e-7, max_iter=7), large(50)) == mine
+    assert eval(repr(mine)) == mine
 
 
-def test_bad_requests():
-    with pytest.raises(ValueError, match="solver must be one of"):
-        make_solver("simplex", large(5), tol=1e-4)
-    with pytest.raises(ValueError, match="device is for"):
-        make_solver("exact", large(5), tol=1e-4, device="cuda")
+def test_a_solver_of_ones_own_needs_no_registration():
+    @dataclasses.dataclass(frozen=True)
+    class Mine(Exact):
+        name = "mine"
+
+    assert make_solver(Mine(), large(50)).name == "mine"
+
+
+@pytest.mark.parametrize(
+    "solver, message",
+    [
+        ("simplex", "solver must be one of"),
+        (None, "solver must be one of"),
+        (Exact(tol=0), "tol must be a positive"),
+        (Exact(tol="small"), "tol must be a positive"),
+        (Admm(max_iter=0), "max_iter must be a whole number"),
+        (Auto(max_iter=1.5), "max_iter must be a whole number"),
+        (Auto(max_iter=True), "max_iter must be a whole number"),
+        (Line(), "one feature"),
+    ],
+)
+def test_bad_requests(solver, message):
+    with pytest.raises(ValueError, match=message):
+        make_solver(solver, large(5))
+
+
+def test_what_a_solver_cannot_do_it_says_before_any_work():
+    problem = dataclasses.replace(large(5), loss=LogLoss())
+    assert "admm" in Exact().refuses(problem) and Admm().refuses(problem) is None
+    with pytest.raises(ValueError, match="log loss has no form"):
+        make_solver("exact", problem)

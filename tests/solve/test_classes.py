@@ -6,7 +6,7 @@ from tests.oracle import class_optimum, optimum
 from tests.problems import garbage
 
 from pldc.problem import Problem, certify, make_loss, make_penalty
-from pldc.solve import AdmmSolver, ExactSolver
+from pldc.solve import Admm, Exact
 from pldc.solve.choose import make_solver
 from pldc.solve.interior_point import InteriorPoint
 from pldc.solve.pairs import AllPairs, WorkingSet
@@ -34,7 +34,7 @@ def test_accurate_engine_finds_the_optimum_of_the_hinge(m, penalty, lam):
     X, y = labelled(18, 2, m, seed=m)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
     problem = build(X, y, m, penalty=penalty, lam=lam, weight=weight)
-    solution = ExactSolver(tol=1e-6).solve(problem)
+    solution = Exact(tol=1e-6).solve(problem)
     found = certify(problem, solution)
     truth = class_optimum(X, y, m, loss="hinge", penalty=penalty, lam=lam, weight=weight)
     assert solution.status == "optimal" and found.gap <= 1e-6
@@ -47,7 +47,7 @@ def test_accurate_engine_finds_the_optimum_of_the_hinge(m, penalty, lam):
 def test_quick_engine_brackets_the_optimum(loss, penalty):
     X, y = labelled()
     problem = build(X, y, 3, loss, penalty, 0.02)
-    solution = AdmmSolver(tol=1e-2, max_iter=1500).solve(problem)
+    solution = Admm(tol=1e-2, max_iter=1500).solve(problem)
     found = certify(problem, solution)
     truth = class_optimum(X, y, 3, loss=loss, penalty=penalty, lam=0.02)
     assert found.lower <= truth + 1e-5 and found.upper >= truth - 1e-5
@@ -72,7 +72,7 @@ def test_garbage_is_bracketed_too(loss):
 def test_two_classes_are_one_function_under_the_ordinary_hinge(penalty):
     X, y = labelled(16, 2, 2, seed=5)
     problem = build(X, y, 2, penalty=penalty, lam=0.05)
-    found = certify(problem, ExactSolver(tol=1e-6).solve(problem))
+    found = certify(problem, Exact(tol=1e-6).solve(problem))
     assert found.upper == pytest.approx(optimum(X, 2 * y - 1, loss="hinge", penalty=penalty, lam=0.05), rel=1e-5)
 
 
@@ -80,7 +80,7 @@ def test_a_large_lam_gives_constants():
     X, y = labelled()
     for loss in ("hinge", "log"):
         problem = build(X, y, 3, loss, lam=10.0)
-        solution = AdmmSolver(tol=1e-3).solve(problem)
+        solution = Admm(tol=1e-3).solve(problem)
         assert solution.status == "optimal" and not solution.slopes.any()
         assert certify(problem, solution).upper == pytest.approx(problem.null_risk)
 
@@ -90,8 +90,8 @@ def test_weight_two_is_the_row_twice():
     weight = np.ones(15)
     weight[4], weight[7] = 2.0, 0.0
     rows = np.r_[np.delete(np.arange(15), 7), 4]
-    a = ExactSolver(tol=1e-6).solve(build(X, y, 3, weight=weight))
-    b = ExactSolver(tol=1e-6).solve(build(X[rows], y[rows], 3))
+    a = Exact(tol=1e-6).solve(build(X, y, 3, weight=weight))
+    b = Exact(tol=1e-6).solve(build(X[rows], y[rows], 3))
     assert np.allclose(a.values, b.values) and np.allclose(a.slopes, b.slopes)
 
 
@@ -114,7 +114,7 @@ def test_a_working_set_of_all_pairs_makes_the_same_steps():
 def test_beyond_all_pairs():
     X, y = labelled(130, 2, 3)
     problem = build(X, y, 3, lam=0.01)
-    solution = ExactSolver(tol=1e-3).solve(problem)
+    solution = Exact(tol=1e-3).solve(problem)
     assert solution.status == "optimal"
     assert certify(problem, solution).gap <= 1.01e-3
 
@@ -125,9 +125,9 @@ def test_log_loss_has_no_accurate_engine():
     with pytest.raises(ValueError, match="log loss"):
         make_solver("exact", problem, tol=1e-3)
     with pytest.raises(ValueError, match="log loss"):
-        ExactSolver().solve(problem)
-    assert isinstance(make_solver("auto", problem, tol=1e-3), AdmmSolver)
-    assert isinstance(make_solver("auto", build(X, y, 3), tol=1e-3), ExactSolver)
+        Exact().solve(problem)
+    assert isinstance(make_solver("auto", problem, tol=1e-3), Admm)
+    assert isinstance(make_solver("auto", build(X, y, 3), tol=1e-3), Exact)
 
 
 def test_what_classes_do_not_have():
@@ -147,7 +147,7 @@ def test_the_certificate_closes_where_labels_meet_at_a_point(loss):
     y[:3] = 0, 1, 2
     problem = build(X, y, 3, loss, lam=0.01)
     assert len(problem.X) == 6 and len(problem.y) > 6
-    solver = ExactSolver(tol=1e-5) if loss == "hinge" else AdmmSolver(tol=1e-2)
+    solver = Exact(tol=1e-5) if loss == "hinge" else Admm(tol=1e-2)
     solution = solver.solve(problem)
     truth = class_optimum(X, y, 3, loss=loss, penalty="componentwise", lam=0.01)
     assert solution.status == "optimal"
@@ -159,7 +159,7 @@ def test_a_class_without_rows():
     for loss in ("hinge", "log"):
         problem = build(X, y, 3, loss)
         assert np.abs(problem.null_fit).max() < 20
-        found = certify(problem, AdmmSolver(tol=1e-2, max_iter=2000).solve(problem))
+        found = certify(problem, Admm(tol=1e-2, max_iter=2000).solve(problem))
         assert found.gap <= 0.05
         scores = np.array([f(problem.X) for f in problem.functions(found.solution)])
         assert (scores[2] < scores[:2].max(axis=0)).all()

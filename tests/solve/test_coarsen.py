@@ -6,7 +6,7 @@ from tests.oracle import optimum
 from tests.problems import DELTA, LEVEL, build, synthetic
 
 from pldc.problem import certify
-from pldc.solve import ExactSolver
+from pldc.solve import Exact
 from pldc.solve.coarsen import clusters, coarsen, refine
 
 
@@ -37,7 +37,7 @@ def test_bounds_carried_over_hold_for_the_original_problem(loss, shape):
     rep = clusters(problem, 0.4)
     coarse = coarsen(problem, rep)
     assert len(coarse.X) < len(problem.X)
-    answer = ExactSolver(tol=1e-7).solve(coarse)
+    answer = Exact(tol=1e-7).solve(coarse)
     best = optimum(X, y, delta=DELTA, level=LEVEL, **settings)
     certificate = certify(problem, refine(problem, rep, coarse, answer))
     assert 0.3 * best < certificate.lower <= best * (1 + 1e-7)
@@ -49,6 +49,6 @@ def test_bounds_carried_over_hold_for_the_original_problem(loss, shape):
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
 def test_near_duplicates_reach_the_default_tolerance(distance, penalty, loss):
     problem = build(*doubled(distance), penalty=penalty, loss=loss, lam=0.01)
-    solution = ExactSolver(tol=1e-4).solve(problem)
+    solution = Exact(tol=1e-4).solve(problem)
     assert solution.status == "optimal"
     assert certify(problem, solution).gap <= 1e-4

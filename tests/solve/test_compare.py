@@ -5,19 +5,18 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from tests import oracle
-from tests.function.common import random_pldc
+from tests.function.common import KINDS, additive, random_pldc
 from tests.problems import PENALTIES, synthetic
 
 from pldc import DCRegressor
 from pldc.compact.members import Candidate, Task, fit_member
-from pldc.function import PLDC, HingedPLDC, Hinges, MaxAffine, PLDCSum
+from pldc.function import PLDC, Hinges, MaxAffine
 from pldc.problem import Huber, Quantile, make_loss
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
 from pldc.solve.compare import certify
 
 TOL = 1e-3
-KINDS = ("plain", "hinged", "sum")
 
 
 def table(n=16, d=2, seed=0):
@@ -37,7 +36,7 @@ def standard(X, y, weight=None):
 
 
 def compact(kind, X, y, loss="squared"):
-    """A compact fit of a kind, and what type it has."""
+    """A compact fit of a kind."""
     rows = Rows(X, y, np.ones(len(y)))
     task = Task(rows, Units.of(*rows), make_loss(loss), "dc", np.zeros(X.shape[1], dtype=int))
 
@@ -46,8 +45,8 @@ def compact(kind, X, y, loss="squared"):
 
     plain, hinged = Candidate(0, 4, (1e-2,), steps=40), Candidate(4, 3, (1e-2,), steps=40)
     if kind == "sum":
-        return PLDCSum.mean([fitted(plain), fitted(hinged)]), PLDCSum
-    return (fitted(plain), PLDC) if kind == "plain" else (fitted(hinged), HingedPLDC)
+        return PLDC.mean([fitted(plain), fitted(hinged)])
+    return fitted(plain if kind == "plain" else hinged)
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
@@ -70,8 +69,8 @@ def test_no_random_function_is_below_the_bound(loss, penalty):
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_compact_fit_is_below_the_bound(kind, loss, penalty):
     X, y = table(seed=1)
-    f, expected = compact(kind, X, y, loss)
-    assert isinstance(f, expected)
+    f = compact(kind, X, y, loss)
+    assert f.is_plain == (kind == "plain")
     found = certify(f, X, y, 0.05, loss=loss, penalty=penalty)
     assert found.lower <= found.upper
     r = (f(X) - y) / y.std()
@@ -179,7 +178,7 @@ def test_no_compact_fit_of_any_table_is_below_the_bound(loss, penalty):
         X, y = table(n=10, d=1 + seed % 3, seed=10 + seed)
         lower = []
         for kind in KINDS:
-            found = certify(compact(kind, X, y, loss)[0], X, y, 0.05, loss=loss, penalty=penalty)
+            found = certify(compact(kind, X, y, loss), X, y, 0.05, loss=loss, penalty=penalty)
             assert 0 < found.lower <= found.upper
             lower.append(found.lower)
         assert np.ptp(lower) == 0  # the bound knows nothing of the function
@@ -192,11 +191,11 @@ def test_hinged_functions_and_sums_are_measured_in_the_units_of_the_program(pena
     X, y = table(n=8)
     slope = np.array([0.7, -0.2])
     size = np.abs(slope * X.std(axis=0) / y.std()).sum()
-    straight = HingedPLDC(PLDC.affine(slope), Hinges([[], []]))
+    straight = additive(slope, Hinges([[], []]))
     assert certify(straight, X, y, 0.1, penalty=penalty).seminorm == pytest.approx(size)
-    total = PLDCSum((straight, straight, PLDC.affine(slope)))
+    total = PLDC.total([straight, straight, PLDC.affine(slope)])
     assert certify(total, X, y, 0.1, penalty=penalty).seminorm == pytest.approx(3 * size)
     # A hill: up with slope 1, down with slope −1, flat beyond. To its slope comes the bend of 2 at the top.
-    hill = HingedPLDC(PLDC.affine([0.0, 0.0, 3.0, -3.0]), Hinges([[7.0, 10.0, 13.0], []]))
+    hill = additive([0.0, 0.0, 3.0, -3.0], Hinges([[7.0, 10.0, 13.0], []]))
     found = certify(hill, X, y, 0.1, penalty=penalty)
     assert found.seminorm == pytest.approx(3.0 * X[:, 0].std() / y.std())

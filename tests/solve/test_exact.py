@@ -6,8 +6,8 @@ from tests.oracle import optimum
 from tests.problems import DELTA, LEVEL, LOSSES, PENALTIES, SHAPES, build, random_settings, synthetic
 
 from pldc.problem import certify
-from pldc.solve import AdmmSolver, ExactSolver, exact
-from pldc.solve.admm import Admm
+from pldc.solve import Admm, Exact, exact
+from pldc.solve.admm import AdmmIteration
 from pldc.solve.interior_point import InteriorPoint
 from pldc.solve.run import STATUS
 
@@ -15,7 +15,7 @@ CASES = list(random_settings(200, seed=11))
 
 
 def solve(problem, tol=1e-6):
-    solution = ExactSolver(tol=tol).solve(problem)
+    solution = Exact(tol=tol).solve(problem)
     return solution, certify(problem, solution)
 
 
@@ -32,7 +32,7 @@ def test_objective_equals_the_independent_model(case):
     assert certificate.lower <= best + 1e-7 * best + floor
     assert certificate.upper >= best - 1e-7 * best - floor
     # A few iterations of the quick engine: far from the optimum, on both sides of it.
-    certificate = certify(problem, AdmmSolver(tol=1e-6, max_iter=40).solve(problem))
+    certificate = certify(problem, Admm(tol=1e-6, max_iter=40).solve(problem))
     assert certificate.lower <= best + 1e-7 * best + floor
     assert certificate.upper >= best - 1e-7 * best - floor
 
@@ -110,16 +110,16 @@ def test_the_quick_engine_is_tried_where_the_interior_point_stops(monkeypatch):
     monkeypatch.setattr(InteriorPoint, "step", lambda _: False)
     solution, certificate = solve(problem)
     assert solution.status == "stalled" and certificate.gap <= 1e-2
-    monkeypatch.setattr(exact, "MORE", 0)
+    monkeypatch.setattr(exact, "MORE_ITERATIONS", 0)
     assert solve(problem)[1].gap > 0.1
 
 
 def test_the_quick_engine_in_its_place_listens_too(monkeypatch):
     problem = build(*synthetic(20, 2))
     monkeypatch.setattr(InteriorPoint, "step", lambda _: False)
-    limited = ExactSolver(tol=1e-6, max_iter=3).solve(problem)
+    limited = Exact(tol=1e-6, max_iter=3).solve(problem)
     assert limited.status == "max_iter" and limited.iterations == 3
-    stopped = ExactSolver(tol=1e-6).solve(problem, monitor=lambda row: row["iteration"] == 2)
+    stopped = Exact(tol=1e-6).solve(problem, monitor=lambda row: row["iteration"] == 2)
     assert stopped.status == "stopped" and stopped.iterations == 3
 
 
@@ -140,7 +140,7 @@ def test_where_both_engines_fail_the_bounds_stay(monkeypatch):
 
     monkeypatch.setattr(InteriorPoint, "step", lambda _: False)
     for name in ("step", "__init__"):
-        monkeypatch.setattr(Admm, name, fail)
+        monkeypatch.setattr(AdmmIteration, name, fail)
         solution, certificate = solve(build(*synthetic(20, 2)))
         assert solution.status == "stalled" and 0 < certificate.lower < certificate.upper < np.inf
 
@@ -214,14 +214,14 @@ def test_quantile_splits_the_data():
 
 def test_threads_do_not_change_the_answer():
     problem = build(*synthetic(150, 2))
-    one, two = (ExactSolver(tol=1e-6, threads=k).solve(problem) for k in (1, 2))
+    one, two = (Exact(tol=1e-6, threads=k).solve(problem) for k in (1, 2))
     assert problem.objective(one) == pytest.approx(problem.objective(two), rel=1e-9)
 
 
 def test_a_solve_that_is_cut_short_says_so_and_keeps_valid_bounds():
     problem = build(*synthetic(30, 2))
     _, best = solve(problem, tol=1e-8)
-    solution = ExactSolver(tol=1e-12, max_iter=4).solve(problem)
+    solution = Exact(tol=1e-12, max_iter=4).solve(problem)
     assert solution.status == "max_iter" and solution.iterations == 4
     certificate = certify(problem, solution)
     assert certificate.gap > 1e-3
@@ -229,14 +229,14 @@ def test_a_solve_that_is_cut_short_says_so_and_keeps_valid_bounds():
 
 
 def test_an_impossible_tolerance_stalls_and_says_so():
-    solution = ExactSolver(tol=1e-300, max_iter=500).solve(build(*synthetic(15, 2)))
+    solution = Exact(tol=1e-300, max_iter=500).solve(build(*synthetic(15, 2)))
     assert solution.status == "stalled"
     assert set(STATUS) == {"optimal", "stalled", "max_iter", "stopped", "interrupted"}
 
 
 def test_monitor_sees_every_iteration_and_bounds_only_improve():
     rows = []
-    solution = ExactSolver(tol=1e-6).solve(build(*synthetic(30, 2)), monitor=rows.append)
+    solution = Exact(tol=1e-6).solve(build(*synthetic(30, 2)), monitor=rows.append)
     assert rows == solution.history and len(rows) == solution.iterations
     assert (np.diff([row["upper"] for row in rows]) <= 0).all()
     assert (np.diff([row["lower"] for row in rows]) >= 0).all()

@@ -11,7 +11,7 @@ from tests.problems import build
 from pldc import DCRegressor
 from pldc.problem import certify
 from pldc.problem.repair import convex_on_a_line
-from pldc.solve import ExactSolver, LineSolver, line
+from pldc.solve import Exact, Line, line
 
 LOSSES = ["squared", "absolute", "huber", "quantile"]
 
@@ -30,8 +30,8 @@ def test_equals_the_accurate_engine(loss, shape, linear, lam):
     X, y = wave(60, seed=len(loss), ties=lam > 0.01)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
     problem = build(X, y, loss=loss, shape=shape, linear=linear, lam=lam, weight=weight)
-    ours = certify(problem, LineSolver(tol=1e-6).solve(problem))
-    other = certify(problem, ExactSolver(tol=1e-6).solve(problem))
+    ours = certify(problem, Line(tol=1e-6).solve(problem))
+    other = certify(problem, Exact(tol=1e-6).solve(problem))
     assert ours.gap <= 1.01e-6
     assert ours.upper == pytest.approx(other.upper, rel=3e-6)
     assert ours.lower <= other.upper * (1 + 1e-9) and other.lower <= ours.upper * (1 + 1e-9)
@@ -41,9 +41,9 @@ def test_equals_the_accurate_engine(loss, shape, linear, lam):
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
 def test_few_knots_and_rounds_reach_the_same_optimum(loss, linear, monkeypatch):
     problem = build(*wave(150), loss=loss, linear=linear, lam=0.01)
-    full = certify(problem, LineSolver(tol=1e-6).solve(problem))
+    full = certify(problem, Line(tol=1e-6).solve(problem))
     monkeypatch.setattr(line, "FIRST_KNOTS", 8)
-    few = LineSolver(tol=1e-6).solve(problem)
+    few = Line(tol=1e-6).solve(problem)
     assert few.status == "optimal"
     certificate = certify(problem, few)
     assert certificate.gap <= 1.01e-6 and certificate.upper == pytest.approx(full.upper, rel=3e-6)
@@ -67,7 +67,7 @@ def test_a_free_linear_term_makes_it_the_l1_spline_with_factor_two(seed, loss):
     X, y, lam = X[order], y[order], 0.02
     value, fit = spline(X[:, 0], y, lam, loss)
     problem = build(X, y, loss=loss, linear=True, lam=2 * lam)
-    solution = LineSolver(tol=1e-7).solve(problem)
+    solution = Line(tol=1e-7).solve(problem)
     certificate = certify(problem, solution)
     assert certificate.upper == pytest.approx(value, rel=1e-5)
     if loss == "squared":
@@ -80,7 +80,7 @@ def test_the_estimator_chooses_it_and_keeps_few_pieces():
     began = time.perf_counter()
     model.fit(X, y)
     assert time.perf_counter() - began < 20
-    assert model.solver_ == "line" and model.certificate_.gap <= model.tol
+    assert model.solver_ == "line" and model.certificate_.gap <= model.model_.program.tol
     assert sum(model.function_.n_pieces) < 300
     assert model.score(X, y) > 0.9
     weighted = DCRegressor(lam=1e-3).fit(X[:500], y[:500], sample_weight=np.full(500, 2.0))
@@ -108,7 +108,7 @@ def test_two_points_constant_targets_and_interruption():
     flat = DCRegressor(lam=1e-3, solver="line").fit([[0.0], [1.0], [2.0]], [5.0, 5.0, 5.0])
     assert flat.predict([[0.5]]) == pytest.approx(5.0)
     problem = build(*wave(300), lam=1e-3)
-    stopped = LineSolver(tol=1e-9).solve(problem, monitor=lambda row: row["iteration"] >= 3)
+    stopped = Line(tol=1e-9).solve(problem, monitor=lambda row: row["iteration"] >= 3)
     assert stopped.status == "stopped" and len(stopped.history) == 4
 
 
@@ -118,7 +118,7 @@ def test_hard_spacing_is_left_to_the_accurate_engine(kind):
     x = rng.uniform(0, 1, 40)
     x = np.concatenate([x, x + 1e-13]) if kind == "near-duplicates" else np.exp(rng.uniform(-30, 3, 150))
     problem = build(x[:, None], np.sin(5 * np.minimum(x, 2)) + 0.1 * rng.standard_normal(len(x)), lam=1e-2)
-    solution = LineSolver(tol=1e-4).solve(problem)
+    solution = Line(tol=1e-4).solve(problem)
     assert solution.status == "optimal" and certify(problem, solution).gap <= 1.01e-4
 
 
@@ -129,14 +129,14 @@ def test_points_that_lack_a_little_at_close_neighbours_are_not_taken_for_convex(
 
 
 def test_flows_between_close_neighbours_do_not_hide_the_dual(monkeypatch):
-    monkeypatch.setattr(line, "FEW", 0)
+    monkeypatch.setattr(line, "EXACT_INSTEAD_POINTS", 0)
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(0, 1, 1500))
     x = np.concatenate([x, x[::50] + 1e-9])
     problem = build(
         x[:, None], np.sin(9 * x) + 0.3 * rng.standard_normal(len(x)), loss="absolute", linear=True, lam=1e-3
     )
-    solution = LineSolver(tol=1e-5).solve(problem)
+    solution = Line(tol=1e-5).solve(problem)
     assert solution.status == "optimal" and certify(problem, solution).gap <= 1.01e-5
     without = certify(problem, replace(solution, dual=None))
     assert without.lower <= certify(problem, solution).upper  # the hint makes the bound better, never wrong
@@ -144,7 +144,7 @@ def test_flows_between_close_neighbours_do_not_hide_the_dual(monkeypatch):
 
 def test_a_wrong_hint_is_no_proof():
     problem = build(*wave(80), loss="absolute", lam=0.01)
-    solution = LineSolver(tol=1e-6).solve(problem)
+    solution = Line(tol=1e-6).solve(problem)
     best = certify(problem, solution)
     rng = np.random.default_rng(0)
     for size in (1e-6, 1e-2, 1.0):

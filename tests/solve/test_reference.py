@@ -5,7 +5,7 @@ import pytest
 from tests.problems import synthetic
 
 from pldc.problem import certify
-from pldc.solve import ExactSolver
+from pldc.solve import Exact
 from pldc.solve.reference import algorithm_1, reference_solution
 
 
@@ -15,7 +15,7 @@ from pldc.solve.reference import algorithm_1, reference_solution
 def test_limit_agrees_with_the_exact_engine(n, d, lam, seed):
     X, y = synthetic(n, d, seed)
     problem, limit = reference_solution(X, y, lam, T=6000, rho=0.1)
-    exact = certify(problem, ExactSolver(tol=1e-7).solve(problem))
+    exact = certify(problem, Exact(tol=1e-7).solve(problem))
     raw = n * problem.objective(limit)  # the paper's own objective at its own iterate, unrepaired
     assert raw / n == pytest.approx(exact.upper, rel=1e-3)
     np.testing.assert_allclose(

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from pldc.problem import Problem, make_loss, make_penalty
 from pldc.solve import sweep as sweep_module
-from pldc.solve.admm import Admm
+from pldc.solve.admm import AdmmIteration
 from pldc.solve.sweep import DenseSweep, Sweep, TorchSweep
 from pldc.solve.workers import Workers
 
@@ -103,17 +103,17 @@ def test_all_ways_to_hold_the_rows_lead_to_the_same_iterate(few, dense_up_to, mo
 
     def iterate():
         with Workers(1) as workers:
-            method = Admm(problem, workers)
+            method = AdmmIteration(problem, workers)
             for _ in range(60):
                 method.step()
             method.change_lam(0.005)
-            again = Admm(replace(problem, lam=0.005), workers, start=method.solution())
+            again = AdmmIteration(replace(problem, lam=0.005), workers, start=method.solution())
             for _ in range(30):
                 again.step()
         return again.solution()
 
     whole = iterate()
-    monkeypatch.setattr(sweep_module, "FEW", few)
+    monkeypatch.setattr(sweep_module, "DENSE_NUMBERS", few)
     monkeypatch.setattr(sweep_module, "DENSE", dense_up_to)
     other = iterate()
     np.testing.assert_allclose(other.values, whole.values, atol=1e-6)

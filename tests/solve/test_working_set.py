@@ -5,8 +5,8 @@ import pytest
 from tests.problems import build, random_settings, synthetic
 
 from pldc.problem import Solution, certify
-from pldc.solve import ExactSolver, exact
-from pldc.solve.admm import Admm
+from pldc.solve import Exact, exact
+from pldc.solve.admm import AdmmIteration
 from pldc.solve.pairs import AllPairs
 from pldc.solve.workers import Workers
 from pldc.solve.working_set import MOST_NEW, first_rows, pulled_back, violated
@@ -52,7 +52,7 @@ def test_a_point_pulled_back_satisfies_every_row_and_stays_near():
 def test_first_rows_hold_the_multipliers():
     problem = build(*synthetic(120, 3))
     with Workers(1) as workers:
-        quick = Admm(problem, workers)
+        quick = AdmmIteration(problem, workers)
         for _ in range(100):
             quick.step()
         solution = quick.solution()
@@ -68,11 +68,11 @@ def test_first_rows_hold_the_multipliers():
 def test_working_sets_reach_the_optimum_of_all_pairs(case, monkeypatch):
     X, y, settings = CASES[case]
     problem = build(X, y, **settings)
-    full = certify(problem, ExactSolver(tol=1e-6).solve(problem))
+    full = certify(problem, Exact(tol=1e-6).solve(problem))
     monkeypatch.setattr(exact, "ALL_PAIRS", 0)
     for name in ("HEAVIEST", "TIGHTEST", "NEAREST"):
         monkeypatch.setattr(f"pldc.solve.working_set.{name}", 1)  # nearly everything has to be found later
-    solution = ExactSolver(tol=1e-6).solve(problem)
+    solution = Exact(tol=1e-6).solve(problem)
     certificate = certify(problem, solution)
     assert solution.status == "optimal" and certificate.gap <= 1.01e-6
     floor = 1e-9 * problem.null_risk
@@ -83,7 +83,7 @@ def test_working_sets_reach_the_optimum_of_all_pairs(case, monkeypatch):
 def test_a_hundred_and_fifty_rows(loss):
     problem = build(*synthetic(150, 4), loss=loss, lam=0.02)
     seen = []
-    solution = ExactSolver(tol=1e-6).solve(problem, monitor=seen.append)
+    solution = Exact(tol=1e-6).solve(problem, monitor=seen.append)
     assert solution.status == "optimal" and certify(problem, solution).gap <= 1.01e-6
     assert (np.diff([row["upper"] for row in seen]) <= 0).all()
     assert sum(mu.nnz for mu in solution.multipliers) < 0.6 * 2 * 150**2  # a working set, not all pairs
@@ -91,7 +91,7 @@ def test_a_hundred_and_fifty_rows(loss):
 
 def test_a_start_replaces_the_quick_engine(monkeypatch):
     problem = build(*synthetic(120, 3), lam=0.02)
-    start = ExactSolver(tol=1e-3).solve(build(*synthetic(120, 3), lam=0.03))
-    monkeypatch.setattr(exact, "Admm", None)
-    solution = ExactSolver(tol=1e-5).solve(problem, start=start)
+    start = Exact(tol=1e-3).solve(build(*synthetic(120, 3), lam=0.03))
+    monkeypatch.setattr(exact, "AdmmIteration", None)
+    solution = Exact(tol=1e-5).solve(problem, start=start)
     assert solution.status == "optimal" and certify(problem, solution).gap <= 1.01e-5

@@ -5,9 +5,9 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 from tests.problems import synthetic
+from tests.quick import few_kinds, few_starts
 
-from pldc import PLDC, DCRegressor, HingedPLDC, Hinges, MaxAffine
-from pldc.select.simplify import Simplification
+from pldc import PLDC, DCRegressor, Hinges, MaxAffine, Simplification
 from pldc.view import plot_regions, plot_simplification, plot_surface
 
 
@@ -85,12 +85,10 @@ def test_a_fitted_model_is_simplified_to_each_number(monkeypatch):
     assert asked == [(30, 30, 1), (30, 30, 4)] and marked(figure) == 4
 
 
-def test_simplified_models_of_a_real_fit(monkeypatch):
-    monkeypatch.setattr("pldc.select.simplify.STARTS", 2)
-    monkeypatch.setattr("pldc.select.simplify.IN_A_FOLD", 1)
+def test_simplified_models_of_a_real_fit():
     X, y = synthetic(30, 1)
-    model = DCRegressor(max_seconds=1e-3).fit(X, y).set_params(max_seconds=None)
-    simple = model.simplify(X, y, n_pieces=2)
+    with few_starts(starts=2), few_kinds():
+        simple = DCRegressor().fit(X, y).simplify(X, y, n_pieces=2)
     given = Figure()
     assert plot_simplification([simple], figure=given) is given
     np.testing.assert_allclose(drawn(given.axes[0])["few pieces"], [[2, -simple.cv_score_]])
@@ -120,8 +118,8 @@ def test_what_cannot_be_drawn_is_refused():
 
 
 def test_functions_of_hinged_features_are_drawn():
-    inner = PLDC(MaxAffine([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]], [0.0, 0.0]), MaxAffine([[0.0, 1.0, 0.0]], [0.0]))
-    function = HingedPLDC(inner, Hinges([[-0.5, 0.5], []]))  # of three columns: x0, x1 and one ramp of x0
+    plus, minus = MaxAffine([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]], [0.0, 0.0]), MaxAffine([[0.0, 1.0, 0.0]], [0.0])
+    function = PLDC(plus, minus, Hinges([[-0.5, 0.5], []]))  # of three columns: x0, x1 and one ramp of x0
     X = np.random.default_rng(0).uniform(-1, 1, (20, 2))
     ax = plot_regions(function, X, grid=40)
     assert int(ax.get_title().split()[0]) > 2  # bends of the ramp besides the two pieces

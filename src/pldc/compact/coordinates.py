@@ -8,23 +8,28 @@ from pldc.compact.objective import Objective
 from pldc.function.max_affine import Array
 
 FLOOR = 1e-3  # added to the mean eigenvalue one: no direction is lost for good
-ROWS = 4096  # whose gradients are looked at, at most about so many
+MOST_ROWS = 4096  # whose gradients are looked at, at most about so many
 
 
 def learned_turns(objective: Objective, x: Array) -> Array:
-    """Return for each fit the square root of the mean of ∇f ∇f', scaled to keep the mean variance of the columns."""
+    """Return for each fit the square root of the mean of ∇f ∇f', scaled to keep the mean variance of the columns.
+
+    Of the scores of several classes, ∇f ∇f' is summed over them, less their mean.
+    """
     table, D = objective.table, objective.table.size - 1
     outer, spread = np.zeros((len(x), D, D)), np.zeros((len(x), D, D))
     seen = 0
     for k, rows in enumerate(table.rows):
-        if seen > ROWS:
+        if seen > MOST_ROWS:
             break
         seen += rows.stop - rows.start
         phi = table.block(k)[:-1].T.astype(np.float64)  # centred: columns have mean zero over all rows
         for b in range(len(x)):
             w = objective.weight[objective.group[b], rows].astype(np.float64)
             g = objective.gradients(x, b, rows).astype(np.float64)
-            outer[b] += (g * w[:, None]).T @ g
+            if len(g) > 1:  # of scores the differences count
+                g -= g.mean(axis=0)
+            outer[b] += np.einsum("mnd,n,mne->de", g, w, g, optimize=True)
             spread[b] += (phi * w[:, None]).T @ phi
     size = np.trace(outer, axis1=1, axis2=2) / D
     outer /= np.where(size > 0, size, 1.0)[:, None, None]

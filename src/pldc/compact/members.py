@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,24 @@ import numpy as np
 from pldc.compact.coordinates import learned_turns
 from pldc.compact.descent import Memory, minimise
 from pldc.compact.objective import PARTS, Form, Objective, Table
-from pldc.compact.start import quantile_knots, tangent_planes
-from pldc.function.hinges import HingedPLDC, Hinges
+from pldc.compact.start import class_planes, quantile_knots, tangent_planes
+from pldc.function.hinges import Hinges
 from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.pldc import PLDC
 from pldc.problem.losses import Loss
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
 
-SINGLE = 1000  # rows from which sums are in single precision
-BLOCK = 2048  # rows of a block
-KEEP = 1 << 24  # numbers of φ that are held, or twice those of X; of more, they are made anew for every product
-SEVERAL_STAGES = 15_000  # rows from which a descent begins on few: on the first of these,
-BEGIN, GROWTH = 10_000, 5  # so many, and so many times more in each stage,
-SHORTER, FEWEST = 3, 5  # with so many times fewer steps, but never fewer than this
-CENTRE_FROM = 4096  # rows that tell the mean of a column, and where a descent begins
+SINGLE_PRECISION_ROWS = 1000  # rows from which sums are in single precision
+BLOCK_ROWS = 2048  # rows of a block
+# Numbers of φ that are held, or twice those of X; of more, they are made anew for every product.
+MOST_NUMBERS_KEPT = 1 << 24
+STAGES_FROM_ROWS = 15_000  # rows from which a descent begins on few: on the first of these,
+FIRST_STAGE_ROWS, GROWTH = 10_000, 5  # so many, and so many times more in each stage,
+SHORTER, FEWEST_STEPS = 3, 5  # with so many times fewer steps, but never fewer than this
+CENTRE_ROWS = 4096  # rows that tell the mean of a column, and where a descent begins
 FINEST = 1e2  # rise of a ramp, in standard deviations, up to which single precision will do
-KNOTS_FROM = 20_000  # rows whose quantiles are the knots
+KNOTS_ROWS = 20_000  # rows whose quantiles are the knots
 SMOOTH = 0.02  # width, in units of y, of the parabola that replaces a kink of the loss while descending
 ROOT = 0.1  # least root of a monotone slope to begin with: zero would stay zero
 
@@ -71,6 +72,8 @@ class Task:
         Of standardised targets.
     shape : {"dc", "convex", "concave"}
     monotone : int array of shape (d,)
+    classes : int
+        Number of classes; one for a regression.
     """
 
     rows: Rows
@@ -78,11 +81,17 @@ class Task:
     loss: Loss
     shape: str
     monotone: IntArray
+    classes: int = 1
+
+    @property
+    def outputs(self) -> int:
+        """Functions to fit: one for each class, but one alone for two."""
+        return self.classes if self.classes > 2 else 1
 
     @property
     def signs(self) -> tuple[float, ...]:
-        """Signs of the parts."""
-        return PARTS[self.shape]
+        """Signs of the parts of all outputs."""
+        return PARTS[self.shape] * self.outputs
 
     @property
     def smooth_loss(self) -> Loss:
@@ -91,7 +100,7 @@ class Task:
 
     def take(self, at: IntArray) -> Task:
         """Return the task on some of the rows."""
-        return Task(self.rows.take(at), self.units, self.loss, self.shape, self.monotone)
+        return replace(self, rows=self.rows.take(at))
 
 
 class Columns:
@@ -118,7 +127,7 @@ class Columns:
                 self.begin = ((hinges.start - center) / hinges.width)[:, None]
         self.fine = bool(max(self.rise.max(initial=0.0), np.abs(self.begin).max(initial=0.0)) > FINEST)
         self.center = np.zeros((len(self.source), 1))
-        self.center = self.block(slice(0, CENTRE_FROM), np.float64)[:-1].mean(axis=1, keepdims=True)
+        self.center = self.block(slice(0, CENTRE_ROWS), np.float64)[:-1].mean(axis=1, keepdims=True)
 
     def block(self, rows: Any, dtype: Any) -> Array:
         """Columns of some rows and a one, shape (D + 1, rows)."""
@@ -139,7 +148,7 @@ class Columns:
         out[:-1] -= self.center.astype(dtype)
         return out
 
-    def function(self, pieces: Array, signs: Sequence[float]) -> PLDC | HingedPLDC:
+    def function(self, pieces: Array, signs: Sequence[float]) -> PLDC:
         """Return the function of pieces (parts, K, D + 1) along the columns, in the units of the data."""
         d = self.X.shape[1]
         units = self.units
@@ -152,8 +161,7 @@ class Columns:
         offsets[first] += signs[first] * units.y_center
         parts = dict(zip(signs, map(MaxAffine, slopes, offsets), strict=True))
         zero = MaxAffine.zero(slopes.shape[2])
-        f = PLDC(parts.get(1.0, zero), parts.get(-1.0, zero)).drop_dominated()
-        return f if self.hinges is None else HingedPLDC(f, self.hinges)
+        return PLDC(parts.get(1.0, zero), parts.get(-1.0, zero), self.hinges).drop_dominated()
 
 
 @dataclass(frozen=True)
@@ -173,15 +181,27 @@ class Fits:
     columns: Columns
 
     def values(self) -> Array:
-        """F at all rows, standardised: (groups, ridges, n)."""
+        """F at all rows, standardised: (groups, ridges, n), or (groups, ridges, classes, n) of scores."""
         f = self.objective.values(self.x)
-        return f.reshape(len(self.objective.weight), -1, f.shape[1])
+        if f.ndim == 3 and f.shape[1] == 1:  # of two classes the first has the score zero
+            f = np.concatenate([np.zeros_like(f), f], axis=1)
+        return f.reshape(len(self.objective.weight), -1, *f.shape[1:])
 
-    def function(self, group: int, ridge: int) -> PLDC | HingedPLDC:
-        """Return one of the functions, in the units of the data."""
+    def functions(self, group: int, ridge: int) -> tuple[PLDC, ...]:
+        """Return the function, or the score of each class, in the units of the data."""
         at = group * (len(self.x) // len(self.objective.weight)) + ridge
         theta = self.x.reshape(len(self.x), *self.objective.shape)[[at]]
-        return self.columns.function(self.objective.form.at([at]).pieces(theta)[0], self.objective.form.signs)
+        form, outputs = self.objective.form, self.objective.outputs
+        each = np.split(form.at([at]).pieces(theta)[0], outputs)
+        found = tuple(self.columns.function(part, form.signs[: len(part)]) for part in each)
+        if self.objective.loss.scores and outputs == 1:
+            return PLDC.affine(np.zeros(found[0].n_features)), *found
+        return found
+
+    def function(self, group: int, ridge: int) -> PLDC:
+        """Return the function of a regression."""
+        (one,) = self.functions(group, ridge)
+        return one
 
 
 def fit_member(
@@ -202,7 +222,7 @@ def fit_member(
         Of the start: its centres and knots.
     """
     n = len(task.rows.y)
-    hinges = quantile_knots(task.rows.X[:KNOTS_FROM], candidate.knots, seed) if candidate.knots else None
+    hinges = quantile_knots(task.rows.X[:KNOTS_ROWS], candidate.knots, seed) if candidate.knots else None
     if hinges is not None and not any(len(k) for k in hinges.knots):
         hinges = None
     columns = Columns(task, hinges)
@@ -224,6 +244,7 @@ def fit_member(
                 form,
                 candidate.pieces,
                 pool,
+                task.outputs,
             )
             if memory is None:
                 x = starts(objective, task, columns, groups, [*np.atleast_1d(seed).tolist(), number])
@@ -240,18 +261,20 @@ def fit_member(
 
 def stages(n: int, steps: int) -> list[tuple[int, int]]:
     """Return how many rows to descend on, and how many steps, one stage after the other."""
-    if n <= SEVERAL_STAGES:
+    if n <= STAGES_FROM_ROWS:
         return [(n, steps)]
-    sizes = [BEGIN]
+    sizes = [FIRST_STAGE_ROWS]
     while sizes[-1] * GROWTH < n:
         sizes.append(sizes[-1] * GROWTH)
-    return [(size, max(steps // SHORTER**k, FEWEST)) for k, size in enumerate(sizes)] + [(n, FEWEST)]
+    return [(size, max(steps // SHORTER**k, FEWEST_STEPS)) for k, size in enumerate(sizes)] + [(n, FEWEST_STEPS)]
 
 
 def table_of(columns: Columns, n: int) -> Table:
     """Return the first n rows as the products want them."""
-    keep = n * columns.size <= max(KEEP, 2 * n * columns.X.shape[1])
-    return Table(columns.block, columns.size, n, np.float32 if n > SINGLE else np.float64, keep, BLOCK)
+    keep = n * columns.size <= max(MOST_NUMBERS_KEPT, 2 * n * columns.X.shape[1])
+    return Table(
+        columns.block, columns.size, n, np.float32 if n > SINGLE_PRECISION_ROWS else np.float64, keep, BLOCK_ROWS
+    )
 
 
 def starts(objective: Objective, task: Task, columns: Columns, groups: Array, seed: Any) -> Array:
@@ -264,11 +287,15 @@ def starts(objective: Objective, task: Task, columns: Columns, groups: Array, se
                 out.append(out[-1])
                 continue
         else:
-            rows = np.flatnonzero(groups[group[b]] > 0)[:CENTRE_FROM]
+            rows = np.flatnonzero(groups[group[b]] > 0)[:CENTRE_ROWS]
             F, y = columns.block(rows, np.float64)[:-1].T, task.units.scale_y(task.rows.y[rows])
         w = groups[group[b], rows]
         G = F if form.turn is None else F @ form.turn[b]
-        theta = tangent_planes(G, y, w / w.sum(), form.signs, objective.pieces, seed)
+        w = w / w.sum()
+        if task.loss.scores:
+            theta = class_planes(G, y, w, form.signs, task.outputs, objective.pieces, seed)
+        else:
+            theta = tangent_planes(G, y, w, form.signs, objective.pieces, seed)
         if form.monotone is not None:
             side = np.array(form.signs)[:, None, None] * form.monotone
             root = np.maximum(np.sqrt(np.maximum(side * theta[..., :-1], 0.0)), ROOT)

@@ -119,6 +119,8 @@ class Objective:
     pieces : int
         K.
     pool : ThreadPoolExecutor or None
+    outputs : int
+        Functions of a fit: scores of classes, whose parts follow each other in `form.signs`; else one.
     """
 
     table: Table
@@ -130,6 +132,7 @@ class Objective:
     form: Form
     pieces: int
     pool: ThreadPoolExecutor | None = None
+    outputs: int = 1
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -149,14 +152,15 @@ class Objective:
         return value, self.form.back(theta, gradient, ridge).reshape(x.shape)
 
     def values(self, x: Array) -> Array:
-        """F at all rows, (B, n)."""
+        """F at all rows, (B, n), or (B, outputs, n) of scores."""
         theta = x.reshape(len(x), *self.shape)
         pieces = self.form.pieces(theta).astype(self.table.dtype)
-        out = np.empty((len(x), self.table.n), dtype=self.table.dtype)
+        shape = (len(x), self.outputs, self.table.n) if self.loss.scores else (len(x), self.table.n)
+        out = np.empty(shape, dtype=self.table.dtype)
         for fits, rows, f in self._over_tiles(
             lambda tile: (tile[0], self.table.rows[tile[1]], self._f(pieces, *tile)[1])
         ):
-            out[fits, rows] = f
+            out[fits, ..., rows] = f
         return out
 
     def _over_tiles(self, work: Callable[[tuple[slice, int]], Any]) -> Any:
@@ -177,8 +181,10 @@ class Objective:
         mine = pieces[fits]
         S = (mine.reshape(-1, mine.shape[-1]) @ phi).reshape(*mine.shape[:3], phi.shape[1])
         top = S.max(axis=2)
-        signs = np.array(self.form.signs, dtype=S.dtype)
-        return S, (signs[:, None] * top).sum(axis=1), top, phi
+        signed = np.array(self.form.signs, dtype=S.dtype)[:, None] * top
+        if self.loss.scores:
+            signed = signed.reshape(len(top), self.outputs, -1, top.shape[-1]).swapaxes(1, 2)
+        return S, signed.sum(axis=1), top, phi
 
     def _tile(self, pieces: Array, tile: tuple[slice, int]) -> tuple[slice, Array, Array]:
         fits, k = tile
@@ -187,18 +193,20 @@ class Objective:
         w = self.weight[self.group[fits], rows]
         value, gradient = self.loss.both(f, self.y[rows])
         loss = np.einsum("bn,bn->b", w, value)
-        slope = (w * gradient).astype(S.dtype)
+        slope = (w[:, None] * gradient.reshape(len(w), self.outputs, -1)).astype(S.dtype)
         active = top[:, :, None] == S  # pieces that tie, as almost none do, are all counted
-        pull = np.array(self.form.signs, dtype=S.dtype)[:, None] * slope[:, None]
+        parts = len(self.form.signs) // self.outputs
+        pull = np.array(self.form.signs, dtype=S.dtype)[:, None] * np.repeat(slope, parts, axis=1)
         np.multiply(active, pull[:, :, None], out=S)
         gradient = S.reshape(-1, S.shape[-1]) @ phi.T
         return fits, loss, gradient.reshape(pieces[fits].shape)
 
     def gradients(self, x: Array, fit: int, rows: slice) -> Array:
-        """∇f along the columns at the rows of a block, for one fit, (rows, D)."""
+        """∇f along the columns at the rows of a block, for one fit, (outputs, rows, D)."""
         k = self.table.rows.index(rows)
         theta = x.reshape(len(x), *self.shape)[[fit]]
         pieces = self.form.at([fit]).pieces(theta)[0]
         S = pieces.astype(self.table.dtype).reshape(-1, pieces.shape[-1]) @ self.table.block(k)
         best = S.reshape(*pieces.shape[:2], -1).argmax(axis=1)
-        return sum(s * part[at, :-1] for s, part, at in zip(self.form.signs, pieces, best, strict=True))
+        slopes = np.array([s * part[at, :-1] for s, part, at in zip(self.form.signs, pieces, best, strict=True)])
+        return np.asarray(slopes.reshape(self.outputs, -1, *slopes.shape[1:]).sum(axis=1))

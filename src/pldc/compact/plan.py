@@ -20,6 +20,9 @@ VERY_MANY_ROWS = 200_000
 FINE = ((10, 48), (32, 64), (64, 64))  # knots and pieces of hinged functions, where there are rows enough
 
 
+TENTHS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0)  # ridges for classes
+
+
 @dataclass(frozen=True)
 class Plan:
     """What to try, by the size of the table.
@@ -47,16 +50,34 @@ class Plan:
     patience: int = 1
 
 
+def plan_for_classes(n: int, d: int) -> Plan:
+    """Return what to try for classes: additive scores, scores of few hinged pieces, and plain ones."""
+    low, middle, high = TENTHS[:8], TENTHS[:9], TENTHS
+    if n <= FEW_ROWS:
+        plan = Plan([Candidate(8, 1, low, 1), Candidate(8, 3, middle), Candidate(0, 8, high, 1, 80)], n, 1, 4, 3)
+    elif n <= SOME_ROWS:
+        kinds = [Candidate(12, 1, low[:-1], 1), Candidate(12, 6, middle[:-1]), Candidate(0, 16, low[:-1], 1)]
+        plan = Plan(kinds, n, 1, 4, 3)
+    elif n <= MANY_ROWS:
+        few = (1e-5, 1e-4, 1e-3, 1e-2)
+        kinds = [Candidate(16, 1, few, 1), Candidate(16, 12, few[1:]), Candidate(0, 24, few, 1)]
+        plan = Plan(kinds, 5000, 1, 2, 2)
+    else:
+        kinds = [Candidate(16, 4, (1e-4, 1e-3, 1e-2), 0, 80), Candidate(0, 24, (1e-5, 1e-4, 1e-3), 1)]
+        plan = Plan(kinds, 5000, 1, 1, 1)
+    return replace(plan, candidates=list(dict.fromkeys(fitting(candidate, d) for candidate in plan.candidates)))
+
+
 def plan_for(n: int, d: int, plain: bool = False, hinged: bool = False) -> Plan:
     """Return what to try on n rows of d features; `plain` or `hinged`: candidates of that kind alone."""
     rough: tuple[float, ...]
     smooth: tuple[float, ...]
     if n <= FEW_ROWS:
         rough, smooth = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0), (1e-3, 1e-2, 0.1, 1.0, 3.0, 10.0)
-        plan = Plan([Candidate(10, 8, rough), Candidate(16, 20, rough), Candidate(0, 16, smooth, 2, 80)], n, 1, 8, 3)
+        plan = Plan([Candidate(10, 8, rough), Candidate(16, 20, rough), Candidate(0, 16, smooth, 2, 80)], n, 1, 4, 3)
     elif n <= SOME_ROWS:
         rough, smooth = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0), (1e-4, 1e-3, 1e-2, 0.1, 1.0)
-        plan = Plan([Candidate(10, 16, rough), Candidate(24, 32, rough), Candidate(0, 32, smooth, 2)], n, 1, 6, 3)
+        plan = Plan([Candidate(10, 16, rough), Candidate(24, 32, rough), Candidate(0, 32, smooth, 2)], n, 1, 4, 3)
     elif n <= MANY_ROWS:
         fine, smooth = (1e-3, 1e-2, 3e-2, 0.1), (1e-5, 1e-4, 1e-3, 1e-2)
         kinds = [Candidate(0, 64, smooth, 2, 150), *(Candidate(k, p, fine, 0, 120) for k, p in FINE)]

@@ -9,7 +9,6 @@ from fits that had no part in the choice, but for the kind and the ridge.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -17,41 +16,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Fits, Task, fit_member
 from pldc.compact.plan import FEW_ROWS, MANY_ROWS, Plan
 from pldc.compact.start import straight_line
-from pldc.function.hinges import HingedPLDC
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
+from pldc.problem.recipe import Split
 
 COMPARING = 0.5  # share of a limit on time that may be spent on comparing
 NEW_SEED = 1000  # starts of the final fits are others than those of the choice
 
 logger = logging.getLogger("pldc")
-Split = tuple[IntArray, IntArray]
-Compact = PLDC | HingedPLDC
-
-
-class Clock:
-    """How long a fit may take, and whether it was interrupted."""
-
-    def __init__(self, seconds: float | None = None):
-        self.began, self.seconds = time.perf_counter(), seconds
-        self.cancelled = self.stopped = False  # `stopped`: by a monitor
-
-    def part(self, share: float) -> Clock:
-        """Return a clock that began with this one and has a share of its time."""
-        clock = Clock(None if self.seconds is None else share * self.seconds)
-        clock.began = self.began
-        return clock
-
-    def spent(self) -> float:
-        """Seconds since the beginning."""
-        return time.perf_counter() - self.began
-
-    def over(self, share: float = 1.0) -> bool:
-        """Say whether this share of the time is spent."""
-        return self.cancelled or (self.seconds is not None and self.spent() > share * self.seconds)
+Functions = tuple[PLDC, ...]  # one, or the score of each class
 
 
 class Entry(NamedTuple):
@@ -73,8 +50,8 @@ class Found:
 
     Attributes
     ----------
-    functions : list of PLDC or HingedPLDC
-        Their mean is the fit.
+    functions : list of tuples of PLDC
+        Of every member: its function, or the score of each class. Their mean is the fit.
     fold_functions : list of lists
         For every fold that was fitted, the functions whose mean is its fit.
     left_out : list of arrays
@@ -87,8 +64,8 @@ class Found:
         Of the fit, at the rows left out.
     """
 
-    functions: list[Compact]
-    fold_functions: list[list[Compact]] = field(default_factory=list)
+    functions: list[Functions]
+    fold_functions: list[list[Functions]] = field(default_factory=list)
     left_out: list[Array] = field(default_factory=list)
     splits: list[Split] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
@@ -130,7 +107,7 @@ class Search:
     monitor: Callable[[dict[str, float]], Any] | None = None
 
     def __post_init__(self) -> None:
-        self.found = Found([self._line()])
+        self.found = Found([self._shares() if self.task.loss.scores else (self._line(),)])
         self.told = self.clock.spent()
 
     def run(self, plan: Plan) -> Found:
@@ -178,8 +155,8 @@ class Search:
         chosen = self._greedy(means, scores, splits, plan.kept)
         first, k = fits[chosen[0]]
         self.found = Found(
-            functions=[first.function(0, k)],
-            fold_functions=[[first.function(fold, k)] for fold in range(len(splits))],
+            functions=[first.functions(0, k)],
+            fold_functions=[[first.functions(fold, k)] for fold in range(len(splits))],
             left_out=means[chosen[0]],
             splits=splits,
             entries=chosen[:1],
@@ -198,20 +175,20 @@ class Search:
         # Of many rows the folds are fitted from the first start of each kind alone.
         both = len(jobs) if len(weight) <= FEW_ROWS else len(last)
         parts = [(jobs[:both], groups), (jobs[both:], groups[-1:])]
-        whole: list[Compact] = []
-        folds: list[list[Compact]] = [[] for _ in splits]
+        whole: list[Functions] = []
+        folds: list[list[Functions]] = [[] for _ in splits]
         values: list[list[Array]] = []
         for some, weights in parts:
             for rounds in self._members(self.task, some, weights):
                 if not rounds or (self.clock.over() and whole):
                     return
                 fit = rounds[-1]
-                whole.append(fit.function(len(weights) - 1, 0))
+                whole.append(fit.functions(len(weights) - 1, 0))
                 self.found = replace(self.found, functions=list(whole), entries=entries[: len(whole)])
                 if len(weights) > 1:
                     values.append(self._left_out(fit.values()[:-1, 0], splits))
                     for k, functions in enumerate(folds):
-                        functions.append(fit.function(k, 0))
+                        functions.append(fit.functions(k, 0))
                     self.found.splits, self.found.fold_functions = splits, [list(functions) for functions in folds]
                     self.found.left_out = [np.mean([v[k] for v in values], axis=0) for k in range(len(splits))]
                     self.found.score = self._score(self.found.left_out, splits)
@@ -261,10 +238,10 @@ class Search:
         return chosen
 
     def _left_out(self, values: Array, splits: list[Split]) -> list[Array]:
-        """Values (folds, n) of each fold's fit at the rows it left out, in the units of the data."""
+        """Values (folds, …, n) of each fold's fit at the rows it left out, in the units of the data."""
         units = self.task.units
         folds = zip(values, splits, strict=True)
-        return [units.y_center + units.y_scale * f[test].astype(np.float64) for f, (_, test) in folds]
+        return [units.y_center + units.y_scale * f[..., test].astype(np.float64) for f, (_, test) in folds]
 
     def _score(self, values: list[Array], splits: list[Split]) -> float:
         """Score values at the rows left out, cut to the range of the targets that each fold has seen."""
@@ -286,6 +263,12 @@ class Search:
         slope, level = straight_line(Z, units.scale_y(rows.y[some]), w)
         a = units.y_scale * slope / units.scale * (0.0 if flat else 1.0)
         return PLDC.affine(a, units.y_center + units.y_scale * level - float(a @ units.center))
+
+    def _shares(self) -> Functions:
+        """Constant scores: logarithms of the shares of the classes."""
+        rows = self.task.rows
+        share = np.bincount(rows.y.astype(np.intp), weights=rows.weight, minlength=self.task.classes)
+        return tuple(PLDC.affine(np.zeros(rows.X.shape[1]), float(v)) for v in np.log(share / share.sum()))
 
     def _tell(self, what: str, done: int, count: int) -> None:
         """Log how far it is, every two seconds, and ask the monitor whether to stop."""

@@ -11,7 +11,9 @@ from pldc.function.max_affine import Array
 
 RIDGE = 1e-3  # of the straight line
 NOISE = 0.1  # of the slopes of the pieces, in units of the parabola's: no two pieces begin as one
-CENTRES_FROM = 2000  # rows that centres are drawn from, at most
+STEEP = 4.0  # of the logarithm of odds, at even odds
+RARE = 1e-3  # share of a class that is not there
+CENTRES_ROWS = 2000  # rows that centres are drawn from, at most
 
 
 def straight_line(F: Array, y: Array, weight: Array, ridge: float = RIDGE) -> tuple[Array, float]:
@@ -28,8 +30,8 @@ def straight_line(F: Array, y: Array, weight: Array, ridge: float = RIDGE) -> tu
 
 def spread_out(Z: Array, count: int, rng: np.random.Generator) -> Array:
     """Draw `count` rows of Z as k-means++ does, each with a chance that grows with its distance from those before."""
-    if len(Z) > CENTRES_FROM:
-        Z = Z[rng.choice(len(Z), CENTRES_FROM, replace=False)]
+    if len(Z) > CENTRES_ROWS:
+        Z = Z[rng.choice(len(Z), CENTRES_ROWS, replace=False)]
     chosen = [int(rng.integers(len(Z)))]
     norm = np.einsum("nd,nd->n", Z, Z)
     far = np.full(len(Z), np.inf)
@@ -62,6 +64,24 @@ def tangent_planes(F: Array, y: Array, weight: Array, signs: tuple[float, ...], 
         out[part, :, :-1] = bent + sign * slope / len(signs)
         out[part, :, -1] = -0.5 * steep * (C**2).sum(axis=1) - bent @ center + sign * level / len(signs)
     return out
+
+
+def class_planes(
+    F: Array, y: Array, weight: Array, signs: tuple[float, ...], outputs: int, count: int, seed: Any
+) -> Array:
+    """Return pieces (all parts, count, D + 1) for the scores of classes: tangents as for targets of a linear score.
+
+    The targets are the logarithm of the share of the class, or its odds where one score stands for two classes, and
+    STEEP times how far a row is from that share: the slope that the logarithm of even odds has in the probability.
+    """
+    parts = []
+    for k in range(outputs):
+        own = (y == (k if outputs > 1 else 1)).astype(np.float64)
+        share = float(weight @ own)
+        level = np.log((share + RARE) / (1.0 - share + RARE if outputs == 1 else 1.0))
+        mine = signs[: len(signs) // outputs]
+        parts.append(tangent_planes(F, level + STEEP * (own - share), weight, mine, count, [*seed, k]))
+    return np.concatenate(parts)
 
 
 def quantile_knots(X: Array, count: int, seed: Any) -> Hinges:

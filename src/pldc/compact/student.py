@@ -15,27 +15,26 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from pldc.compact.members import Candidate, Task, fit_member
-from pldc.function.hinges import HingedPLDC
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
 from pldc.problem.losses import Squared
 from pldc.problem.recipe import Rows
 
 MOST_ROWS = 20_000  # that a student looks at
-POINTS, FRESH = 4000, 2000  # between rows: to learn from, and to choose by
+LESSON_POINTS, FRESH_POINTS = 4000, 2000  # between rows: to learn from, and to choose by
 NEIGHBOURS = 8
 ROWS_SHARE = 0.15  # weight of the rows, beside the points
-TRUST = 0.5  # in the teacher at a row, beside its target
+TEACHER_SHARE = 0.5  # in the teacher at a row, beside its target
 KNOTS = 8  # of monotone students: plain pieces exclude an S
 STARTS = 12
 RIDGES, ROUNDS, STEPS = (1e-5, 1e-3), 1, 250
-SHORT = 60  # steps of a student for whom no time is left
+SHORT_STEPS = 60  # steps of a student for whom no time is left
 
 
 class Student(NamedTuple):
     """A function learned from a teacher, and the R² of its values to the teacher's at fresh points."""
 
-    function: PLDC | HingedPLDC
+    function: PLDC
     fidelity: float
 
 
@@ -79,12 +78,14 @@ def learn(
     rows = task.rows.take(np.arange(min(len(task.rows.y), MOST_ROWS)))
     rng = np.random.default_rng(seed)
     Z = task.units.scale_X(rows.X)
-    points, fresh = between(Z, rows.X, POINTS, rng), between(Z, rows.X, FRESH, rng)
+    points, fresh = between(Z, rows.X, LESSON_POINTS, rng), between(Z, rows.X, FRESH_POINTS, rng)
     known, wanted = teacher(points), teacher(fresh)
     at_rows = teacher(rows.X)
     if task.loss.of_means:  # targets of other losses are not what the function shall be
-        at_rows = TRUST * at_rows + (1 - TRUST) * rows.y
-    weight = np.append(ROWS_SHARE * rows.weight / rows.weight.sum(), np.full(POINTS, (1 - ROWS_SHARE) / POINTS))
+        at_rows = TEACHER_SHARE * at_rows + (1 - TEACHER_SHARE) * rows.y
+    weight = np.append(
+        ROWS_SHARE * rows.weight / rows.weight.sum(), np.full(LESSON_POINTS, (1 - ROWS_SHARE) / LESSON_POINTS)
+    )
     order = rng.permutation(len(weight))
     together = Rows(np.vstack([rows.X, points]), np.append(at_rows, known), weight).take(order)
     lesson = replace(task, rows=together, loss=Squared())
@@ -94,15 +95,15 @@ def learn(
     candidate = Candidate(knots, n_pieces, RIDGES, rounds, STEPS)
 
     if stop():  # too late for more than one short attempt
-        starts, candidate = 1, replace(candidate, rounds=0, steps=SHORT)
+        starts, candidate = 1, replace(candidate, rounds=0, steps=SHORT_STEPS)
 
-    def attempt(start: int) -> list[PLDC | HingedPLDC]:
+    def attempt(start: int) -> list[PLDC]:
         fits = fit_member(lesson, candidate, together.weight[None], [seed, start], None, stop if starts > 1 else never)
         return [fit.function(0, k) for fit in fits for k in range(len(RIDGES))]
 
     found = [f for several in (pool.map if pool else map)(attempt, range(starts)) for f in several]
 
-    def error(f: PLDC | HingedPLDC) -> float:
+    def error(f: PLDC) -> float:
         missed = rows.weight / rows.weight.sum() @ (np.clip(f(rows.X), *limits) - at_rows) ** 2
         return float(ROWS_SHARE * missed + (1 - ROWS_SHARE) * np.mean((np.clip(f(fresh), *limits) - wanted) ** 2))
 

@@ -2,109 +2,95 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from pldc.estimators.base import DCEstimator, PredictedScores
-from pldc.estimators.checks import check_weight
-from pldc.function import ClassExplanation, explain_classes
+from pldc.estimators.base import DCEstimator
+from pldc.estimators.checks import check_weight, refuse_masked, shown
+from pldc.fit import Fitted
+from pldc.function import ClassExplanation
 from pldc.function.max_affine import Array
-from pldc.problem import Loss, make_loss, make_penalty
-from pldc.problem.losses import softmax
+from pldc.problem.losses import LogLoss, Loss, make_loss
+from pldc.problem.penalties import Seminorm
 from pldc.problem.recipe import Recipe, Rows
-from pldc.select.folds import distinct
-from pldc.select.program import FittedProgram
-from pldc.select.search import Search
 from pldc.solve.run import Monitor
-
-TEMPERATURES = (-5.0, 4.0)  # logarithms
-
-
-def _has_probabilities(model: DCClassifier) -> bool:
-    if hasattr(model, "functions_"):
-        able = model._fitted_loss.gives_probabilities or model._calibration is not None
-    else:  # once it is fitted
-        able = model.lam == "cv"
-        with suppress(ValueError):  # a loss that `fit` will refuse
-            able |= make_loss(model.loss, classes=True).gives_probabilities
-    if able:
-        return True
-    raise AttributeError(
-        "Probabilities need loss='log', or lam='cv', whose folds calibrate the scores of the hinge (four distinct rows "
-        "at least)."
-    )
 
 
 class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Classification by one difference of convex functions for each class, with a certificate of optimality.
+    """Classification by one difference of convex functions for each class.
 
-    Minimises over scores f_1 … f_m, each a difference of two convex piecewise-linear functions,
+    A row is of the class with the highest score. The scores are fitted in one of two ways:
 
-        weighted mean of loss(f_1(x), …, f_m(x); label)  +  lam · Σ_c seminorm(f_c),
+    - **Few pieces**, the default: the mean of some fits of few pieces each, under the log loss, found by descent; what
+      kind, how many pieces and how smooth is chosen at rows left out. Of two classes one function tells. Seconds for
+      any number of rows. No certificate.
+    - **A piece for every row**, ``n_pieces="rows"``: the convex program of the paper,
 
-    a convex program, to a certified relative gap `tol`. A row is of the class with the highest score.
+          weighted mean of loss(f_1(x), …, f_m(x); label)  +  lam · Σ_c seminorm(f_c),
+
+      solved to a certified relative gap.
 
     Parameters
     ----------
-    loss : {"hinge", "log"} or Loss, default="hinge"
-        "hinge" or ``Hinge()``: Σ_{c≠y} max(f_c − f_y + 1, 0), the paper's. "log" or ``LogLoss()``: log Σ_c exp(f_c) −
-        f_y; its scores give probabilities. It has no linear program: ``solver="exact"`` refuses it.
-    penalty : {"joint", "componentwise"}, default="joint"
-        The seminorm; see :class:`DCRegressor`.
-    lam : "cv" or float, default="cv"
-        Weight of the seminorms: by cross-validation, or a number > 0.
-    cv : int, cross-validation generator or iterable, default=5
-        A number deals the rows of every class out to so many folds, by their content and not by their order.
-    max_cv_rows : int or None, default=1500
-        As for :class:`DCRegressor`.
-    scoring : str or callable, optional
-        Scorer of scikit-learn, larger is better. None: the loss itself.
-    one_standard_error : bool, default=False
-        Take the largest `lam` whose score is within one standard error of the best.
+    n_pieces : "auto" or "rows", default="auto"
+        "auto": few pieces, what predicts best (`chosen_` tells); but the program where one of its own settings is given
+        (``loss="hinge"``, `lam`, `penalty`, `standardize`, `solver`), and for fewer than four distinct rows.
+        "rows": the program.
+    loss : {"auto", "log", "hinge"} or Loss, default="auto"
+        "log" or ``LogLoss()``: log Σ_c exp(f_c) − f_y; its scores give probabilities. "hinge" or ``Hinge()``:
+        Σ_{c≠y} max(f_c − f_y + 1, 0), the paper's, of the program alone. "auto": "log" for few pieces, "hinge" for the
+        program (the log loss has no linear program: ``solver="exact"`` refuses it).
     class_weight : dict or "balanced", optional
         Multiplies the weights of the rows of each class.
+    cv : int, cross-validation generator, iterable or CrossValidation, default=5
+        A number deals the rows of every class out to so many folds, by their content and not by their order.
+    max_seconds : float, optional
+        Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
+    lam : "cv" or float, default="cv"
+        Of the program: weight of the seminorms, by cross-validation, or a number > 0.
+    penalty : {"joint", "componentwise"} or Seminorm, default="joint"
+        Of the program: the seminorm; see :class:`DCRegressor`.
     standardize : bool, default=True
-        Solve in standardised X.
-    solver : {"auto", "exact", "admm"}, default="auto"
-        As for :class:`DCRegressor`. "auto" takes "exact" for the hinge where classes × distinct rows are few.
-    tol : float, default=1e-2
-        Certified relative gap between the objective reached and the best possible one.
-    max_iter : int, optional
-        Limit on iterations of the solver. None: 200 for "exact", 2000 for "admm".
+        Of the program: solve in standardised X.
+    solver : {"auto", "exact", "admm"} or solver, default="auto"
+        Of the program: as for :class:`DCRegressor`, with a gap of 1e-2. "auto" takes "exact" for the hinge where
+        classes × distinct rows are few.
     n_jobs : int, optional
-        Threads of a solve, and processes of the cross-validation.
-    random_state : ignored
-        Nothing here is random.
-    device : str, optional
-        A torch device for the pass of ``solver="admm"`` over all pairs.
+        Threads of a search or a solve, and processes of the program's cross-validation.
+    random_state : int, RandomState or None, default=None
+        For the starts of few pieces. None is a fixed one: the same fit every time.
     verbose : int, default=0
         1 logs progress.
 
     Attributes
     ----------
+    model_ : Model
+        All that was learned, in one frozen record without training rows. The attributes below are its numbers.
     classes_ : array of shape (m,)
         The labels, sorted.
     functions_ : list of PLDC
-        The score of each class, in the units of the data.
+        The score of each class, in the units of the data. Of two classes, few pieces give the first the score zero.
+    chosen_ : list of dict
+        Few pieces: the kinds of functions that were kept; see :class:`DCRegressor`.
     certificate_ : Certificate
-        Of the program whose solution `functions_` are.
+        Of the program: ``upper``, ``lower`` and ``gap``.
     lam_ : float
+        Of the program.
     cv_results_ : dict of arrays
-        With ``lam="cv"``, as for :class:`DCRegressor`.
+        As for :class:`DCRegressor`.
     cv_score_ : float
-        With ``lam="cv"``, the mean score of the `lam` chosen at the rows left out.
+        The score of what is returned at the rows left out: the mean loss, negative, unless there is a scorer.
     seminorm_ : float
-        Sum of the seminorms as the program measures them.
+        Of the program: the sum of the seminorms as it measures them.
     solver_ : {"exact", "admm"}
+        Of the program.
     n_iter_ : int
     reference_ : array of shape (d,)
         Mean of the training rows: where `explain` measures contributions from.
@@ -114,8 +100,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     Notes
     -----
-    With two classes the best scores are opposite to each other, and the program is that of one function under the
-    ordinary hinge.
+    The same rows give the same fit, whatever their order and whatever the classes are called.
 
     Examples
     --------
@@ -127,43 +112,42 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     ['inside', 'outside']
     """
 
-    _labels: ClassVar[bool] = True
+    _tol = 1e-2
+    _of_the_program: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "loss": ("auto", "log", LogLoss()),
+        "lam": ("cv",),
+        "penalty": ("joint",),
+        "standardize": (True,),
+        "solver": ("auto",),
+    }
 
     def __init__(
         self,
         *,
-        loss: str | Loss = "hinge",
-        penalty: str = "joint",
-        lam: float | str = "cv",
-        cv: Any = 5,
-        max_cv_rows: int | None = 1500,
-        scoring: Any = None,
-        one_standard_error: bool = False,
+        n_pieces: str = "auto",
+        loss: str | Loss = "auto",
         class_weight: Any = None,
+        cv: Any = 5,
+        max_seconds: float | None = None,
+        lam: float | str = "cv",
+        penalty: str | Seminorm = "joint",
         standardize: bool = True,
-        solver: str = "auto",
-        tol: float = 1e-2,
-        max_iter: int | None = None,
+        solver: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
-        device: str | None = None,
         verbose: int = 0,
     ):
+        self.n_pieces = n_pieces
         self.loss = loss
-        self.penalty = penalty
-        self.lam = lam
-        self.cv = cv
-        self.max_cv_rows = max_cv_rows
-        self.scoring = scoring
-        self.one_standard_error = one_standard_error
         self.class_weight = class_weight
+        self.cv = cv
+        self.max_seconds = max_seconds
+        self.lam = lam
+        self.penalty = penalty
         self.standardize = standardize
         self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.device = device
         self.verbose = verbose
 
     def fit(
@@ -193,13 +177,13 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         self
         """
         self._forget()
-        self._check_monitor(monitor)
-        given = self._rows_of(X, y, sample_weight)
-        self._fit_rows(given, groups, monitor)
+        self._fit(self._rows_of(X, y, sample_weight), groups, monitor)
         return self
 
     def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
         """Check the data; labels become numbers."""
+        refuse_masked("X", X)
+        refuse_masked("y", y)
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         weight = check_weight(sample_weight, len(y))
@@ -221,63 +205,54 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             names, label = np.unique(y, return_inverse=True)
             total = np.bincount(label, weights=weight)
             return np.asarray(weight.sum() / len(names) / np.where(total > 0, total, 1.0))[label]
-        factors = np.asarray(compute_sample_weight(self.class_weight, y), dtype=np.float64)
+        if not isinstance(self.class_weight, Mapping):
+            raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {shown(self.class_weight)}.")
+        factors = np.asarray(compute_sample_weight(dict(self.class_weight), y), dtype=np.float64)
         if not (np.isfinite(factors).all() and (factors >= 0).all()):
             raise ValueError(f"class_weight must hold finite numbers ≥ 0, got {self.class_weight!r}.")
         return factors
 
+    def _loss(self) -> Loss:
+        """Return the loss; "auto" goes with the way of fitting."""
+        if isinstance(self.loss, str) and self.loss == "auto":
+            return make_loss("hinge" if self._pieces() == "rows" else "log", classes=True)
+        return make_loss(self.loss, classes=True)
+
     def _recipe(self) -> Recipe:
+        seminorm = self._seminorm()
         return Recipe(
-            loss=make_loss(self.loss, classes=True),
-            penalty=make_penalty(self.penalty),
+            loss=self._loss(),
+            penalty=seminorm.penalty,
             shape="dc",
             monotone=np.zeros(self.n_features_in_, dtype=int),
-            linear=False,
+            linear=seminorm.free_linear,
             standardize=self.standardize,
             outputs=len(self.classes_),
         )
 
-    def _keep_folds(self, search: Search) -> None:
-        """Calibrate the scores where the folds did not look."""
-        if not search.recipe.loss.gives_probabilities:
-            scores = np.concatenate(search.left_out(), axis=1)
-            tests = Rows(*(np.concatenate([getattr(test, name) for test in search.test]) for name in Rows._fields))
-            self._calibration = calibrate(scores, tests)
-
-    def _known(self, prediction: Array, test: Rows) -> tuple[Any, np.ndarray]:
-        return PredictedScores(prediction.T, self.classes_), self.classes_[test.y.astype(int)]
-
-    def _remember(self, fitted: FittedProgram, rows: Rows) -> None:
-        super()._remember(fitted, rows)
-        self._fitted_loss = self._recipe().loss
-        self.functions_ = fitted.functions
-
-    def _scores(self, X: Any) -> Array:
-        check_is_fitted(self, "functions_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.column_stack([f(X) for f in self.functions_])
+    def _take(self, found: Fitted) -> None:
+        super()._take(found)
+        self.functions_ = list(self.model_.functions)
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores at the rows of X, (n, m); of two classes the score of the second less that of the first."""
-        scores = self._scores(X)
+        X = self._points(X)
+        scores = self.model_.scores(X)
         return scores if scores.shape[1] > 2 else scores[:, 1] - scores[:, 0]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the highest score at each row of X."""
-        best = self._scores(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        X = self._points(X)
+        return np.asarray(self.classes_[self.model_.scores(X).argmax(axis=1)])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class at each row of X, (n, m).
 
-        With the log loss they are the model itself. The hinge has none; its scores are multiplied by one temperature,
-        fitted to the scores that the folds of cross-validation gave to rows left out.
+        They are softmax of the scores times one temperature, fitted to the scores that the folds gave to rows left out.
+        Under the log loss of the program they are the model itself.
         """
-        scores = self._scores(X).T
-        if self._calibration is not None:
-            scores = self._calibration * scores
-        return softmax(scores).T
+        X = self._points(X)
+        return self.model_.probabilities(X)
 
     def explain(self, X: Any, reference: Any = None) -> ClassExplanation:
         """Explain each prediction: the class, the runner-up, the margin between them, and its local linear reasons.
@@ -288,36 +263,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         reference : array of shape (d,), Series or dict by feature names, optional
             Contributions are slope × (x − reference); the mean of the training rows if not given.
         """
-        check_is_fitted(self, "functions_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return explain_classes(
-            self.functions_,
-            X,
-            self.classes_,
-            reference=self._reference(reference),
-            features=getattr(self, "feature_names_in_", None),
-        )
-
-
-def calibrate(scores: Array, rows: Rows) -> float:
-    """Return the temperature for which softmax(temperature · scores) predicts the labels of the rows best.
-
-    One number: the order of the classes stays that of the scores. The likelihood is that of smoothed labels, by
-    Laplace's rule: of n rows, each is of its class with probability (n + 1) / (n + m) and of any other with
-    1 / (n + m). So rows that are all right do not make it certain. A weight counts as so many rows, unless weights are
-    so small that the number of distinct rows of equal weight that would tell as much is larger.
-    """
-    m, label, share = len(scores), rows.y.astype(np.intp), rows.weight / rows.weight.sum()
-    weight = distinct(rows, True)[0].weight
-    n = max(weight.sum(), weight.sum() ** 2 / (weight @ weight))
-    target = np.full(scores.shape, 1.0 / (n + m))
-    target[label, np.arange(len(label))] = (n + 1.0) / (n + m)
-
-    def loss(log_temperature: float) -> float:
-        p = softmax(np.exp(log_temperature) * scores)
-        return -float(share @ (target * np.log(np.maximum(p, 1e-300))).sum(axis=0))
-
-    return float(np.exp(minimize_scalar(loss, bounds=TEMPERATURES, method="bounded").x))
+        X = self._points(X)
+        return self.model_.explain_classes(X, reference)
 
 
 __all__ = ["DCClassifier"]

@@ -1,24 +1,22 @@
-"""What was learned: piecewise-linear functions as differences of max-affine functions."""
+"""What was learned: piecewise-linear functions as sums of differences of max-affine functions."""
 
 from pldc.function.explain import ClassExplanation, Explanation, explain, explain_classes
-from pldc.function.hinges import HingedPLDC, Hinges
+from pldc.function.hinges import Hinges
 from pldc.function.max_affine import MaxAffine
-from pldc.function.pldc import PLDC, LocalModel
-from pldc.function.record import from_dict, to_dict
-from pldc.function.total import AnyPLDC, PLDCSum
+from pldc.function.pldc import PLDC
+from pldc.function.term import LocalModel, Term
+
+from_dict = PLDC.from_dict
 
 __all__ = [
     "PLDC",
-    "AnyPLDC",
     "ClassExplanation",
     "Explanation",
-    "HingedPLDC",
     "Hinges",
     "LocalModel",
     "MaxAffine",
-    "PLDCSum",
+    "Term",
     "explain",
     "explain_classes",
     "from_dict",
-    "to_dict",
 ]

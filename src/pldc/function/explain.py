@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.max_affine import Array, IntArray, as_points
-from pldc.function.pldc import as_unit
-from pldc.function.total import AnyPLDC
+from pldc.function.pldc import PLDC
+from pldc.function.term import as_unit
 
-AROUND = 64  # points that a mean slope is taken over, in pairs ±u
-NUMBERS = 1 << 20  # numbers in the table of such points that is held at once
+BALL_POINTS = 64  # points that a mean slope is taken over, in pairs ±u
+MOST_NUMBERS = 1 << 20  # numbers in the table of such points that is held at once
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Explanation:
     contributions : array of shape (n, d)
         slope × (feature − reference), feature by feature.
     pieces : int array of shape (n, 2)
-        The active piece of the plus and of the minus part; of a sum of T functions (n, 2T), all plus parts first.
+        The active piece of the plus and of the minus part; of a sum of T terms (n, 2T), all plus parts first.
     clipped : bool array of shape (n,)
         Whether the prediction was cut to the range of the training targets; the contributions of such a row
         add up to the uncut value.
@@ -171,7 +171,7 @@ class ClassExplanation:
 
 
 def explain_classes(
-    functions: Sequence[AnyPLDC],
+    functions: Sequence[PLDC],
     X: ArrayLike,
     classes: np.ndarray,
     reference: ArrayLike | None = None,
@@ -181,7 +181,7 @@ def explain_classes(
 
     Parameters
     ----------
-    functions : sequence of PLDC, HingedPLDC or PLDCSum
+    functions : sequence of PLDC
         The scores.
     X : array of shape (n, d)
     classes : array
@@ -211,7 +211,7 @@ def explain_classes(
 
 
 def explain(
-    function: AnyPLDC,
+    function: PLDC,
     X: ArrayLike,
     reference: ArrayLike | None = None,
     features: Sequence[str] | None = None,
@@ -225,7 +225,7 @@ def explain(
 
     Parameters
     ----------
-    function : PLDC, HingedPLDC or PLDCSum
+    function : PLDC
     X : array of shape (n, d)
     reference : array of shape (d,), optional
         Where contributions are measured from; the origin if not given.
@@ -265,7 +265,7 @@ def explain(
         slopes=slopes,
         contributions=contributions,
         pieces=np.column_stack([local.plus, local.minus]),
-        clipped=prediction != value,
+        clipped=(value < limits[0]) | (value > limits[1]),
         room=room,
         averaged=averaged,
         neighbourhood=float(neighbourhood),
@@ -273,11 +273,11 @@ def explain(
     )
 
 
-def mean_slope(function: AnyPLDC, points: Array, radius: Array) -> Array:
+def mean_slope(function: PLDC, points: Array, radius: Array) -> Array:
     """Mean gradient of the function over a neighbourhood of each point: a ball, stretched by the radius (d,)."""
     steps = radius * in_ball(len(radius))
     out = np.empty(points.shape)
-    block = max(1, NUMBERS // steps.size)
+    block = max(1, MOST_NUMBERS // steps.size)
     for start in range(0, len(points), block):
         rows = slice(start, start + block)
         around = points[rows, None] + steps
@@ -287,7 +287,7 @@ def mean_slope(function: AnyPLDC, points: Array, radius: Array) -> Array:
 
 def in_ball(d: int) -> Array:
     """Return points of the unit ball in d dimensions, always the same ones: u and −u, radii spread as in the ball."""
-    pairs = AROUND // 2
+    pairs = BALL_POINTS // 2
     direction = np.random.RandomState(0).normal(size=(pairs, d))
     radius = ((np.arange(pairs) + 0.5) / pairs) ** (1.0 / d)
     half = direction * (radius / np.linalg.norm(direction, axis=1))[:, None]

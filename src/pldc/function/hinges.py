@@ -1,4 +1,4 @@
-"""Features bent at knots, and PLDC functions of them: each piece is a sum of one-dimensional curves.
+"""Features bent at knots: with them each piece of a function is a sum of one-dimensional curves.
 
 Hinges map a row x to x itself and, for every feature and each interval [a, b] between its knots, to the ramp
 
@@ -12,26 +12,16 @@ additive model; with more, its curves differ from regime to regime.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import Any, get_args
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.knots import bending, nearest_knot
-from pldc.function.max_affine import Array, IntArray, MaxAffine, as_points, frozen
-from pldc.function.optimize import polytope
-from pldc.function.pldc import PLDC, LocalModel, as_unit, of_type, takeover
-from pldc.function.regions import Regions, group
-from pldc.function.seminorm import Norm
-
-BLOCK = 8192  # rows whose features are held at once
-NUMBERS = 1 << 20  # numbers in a table of rows and intervals that is held at once
-REMEDY = "model.simplify(X, y) gives one PLDC (but with monotone), as does n_pieces='rows'"
+from pldc.function.max_affine import ROUNDING, Array, IntArray, as_points, frozen
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hinges:
     """The map x ↦ (x, ramps between the knots of each feature).
 
@@ -125,233 +115,37 @@ class Hinges:
         np.put_along_axis(out, self.cells(X) + np.cumsum([0, *count[:-1]]), unit[None], axis=1)
         return out
 
+    def nearest_bend(self, X: Array, curves: Sequence[Array], unit: Array) -> Array:
+        """Distance of each row to the nearest knot at which a curve bends, in units of the features; ∞ if none does.
 
-@dataclass(frozen=True)
-class HingedPLDC:
-    """The function x ↦ function(hinges(x)), with the interface of :class:`PLDC` but for most of its algebra. Immutable.
-
-    Supports ``-f``, ``c * f``, ``f / c`` and adding a number.
-
-    Parameters
-    ----------
-    function : PLDC
-        Of as many features as the hinges have columns.
-    hinges : Hinges
-
-    Examples
-    --------
-    >>> f = HingedPLDC(PLDC.affine([0.0, 1.0, -2.0]), Hinges([[0.0, 1.0, 3.0]]))
-    >>> f([[0.5], [2.0]]), f.gradient([[0.5], [2.0]])
-    (array([0.5, 0. ]), array([[ 1.],
-           [-1.]]))
-    """
-
-    function: PLDC
-    hinges: Hinges
-
-    def __post_init__(self) -> None:
-        if self.function.n_features != self.hinges.n_columns:
-            raise ValueError(
-                f"The function has {self.function.n_features} features and the hinges {self.hinges.n_columns} columns."
-            )
-
-    @property
-    def n_features(self) -> int:
-        """Dimension of the domain."""
-        return self.hinges.n_features
-
-    @property
-    def n_pieces(self) -> tuple[int, int]:
-        """Number of pieces of the plus and of the minus part, each a sum of curves."""
-        return self.function.n_pieces
-
-    def __call__(self, X: ArrayLike) -> Array:
-        """Evaluate at the rows of `X`."""
-        points = as_points(X, self.n_features)
-        out = np.empty(len(points))
-        for start in range(0, len(points), BLOCK):
-            rows = slice(start, start + BLOCK)
-            out[rows] = self.function(self.hinges(points[rows]))
+        Curves are slopes (pieces, cells) of each feature. Where all pieces bend alike, that cancels in a difference.
+        """
+        out = np.full(len(X), np.inf)
+        for x, knots, slopes, size in zip(X.T, self.knots, curves, unit, strict=True):
+            change = np.ptp(np.diff(slopes, axis=1), axis=0)
+            at = knots[change > ROUNDING * np.abs(slopes).max()]
+            if len(at) and size > 0:
+                right = np.searchsorted(at, x)
+                gaps = (np.abs(x - at[np.clip(right - side, 0, len(at) - 1)]) for side in (0, 1))
+                with np.errstate(over="ignore"):  # far away
+                    np.minimum(out, np.minimum(*gaps) / size, out=out)
         return out
 
-    def gradient(self, X: ArrayLike) -> Array:
-        """Slope of the affine function that rules at each row of `X`, shape (n, d)."""
-        return self.local(X).slope
+    def scaled(self, size: Array, shift: Array) -> Hinges:
+        """Return the hinges of x that bend where these do at size · x + shift; sizes are positive."""
+        return Hinges([(k - b) / a for k, a, b in zip(self.knots, size, shift, strict=True)])
 
-    def local(self, X: ArrayLike) -> LocalModel:
-        """Return the active pieces, slope and intercept at each row of `X`, in the features as they are."""
-        points = as_points(X, self.n_features)
-        blocks = [self._local(points[start : start + BLOCK]) for start in range(0, max(len(points), 1), BLOCK)]
-        return LocalModel(*(np.concatenate([getattr(b, name) for b in blocks]) for name in LocalModel.__annotations__))
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, Hinges):
+            return NotImplemented
+        pairs = zip(self.knots, other.knots, strict=False)
+        return self.n_features == other.n_features and all(np.array_equal(a, b) for a, b in pairs)
 
-    def _local(self, points: Array) -> LocalModel:
-        columns, d = self.hinges(points), self.n_features
-        inner = self.function.local(columns)
-        slope = inner.slope[:, :d] + self.hinges.fold(inner.slope[:, d:] * self.hinges.rising(points))
-        value = (inner.slope * columns).sum(axis=1) + inner.intercept
-        return replace(inner, slope=slope, intercept=value - (slope * points).sum(axis=1))
+    def __hash__(self) -> int:
+        return hash(tuple(k.tobytes() for k in self.knots))
 
-    def seminorm_bound(self, norm: Norm = "joint", active_pairs: bool = False) -> float:
-        """Upper bound on the DC seminorm, the same for both norms and with or without `active_pairs`.
-
-        Every curve of a piece becomes convex when the convex curve is added whose bends are the largest of all pieces
-        at each knot; added to both parts, f is unchanged. The slopes of what is added are at most half the sum of its
-        bends, so the bound is Σ_j P_j + M_j + Σ of the bends of feature j, P_j and M_j the largest slopes of the parts.
-        """
-        if norm not in get_args(Norm):
-            raise ValueError(f"norm must be one of {get_args(Norm)}, got {norm!r}.")
-        total = 0.0
-        plus, minus = (self.hinges.slopes(part.slopes) for part in (self.function.plus, self.function.minus))
-        for up, down in zip(plus, minus, strict=True):
-            bends = np.maximum(-np.diff(np.vstack([up, down]), axis=1), 0.0).max(axis=0, initial=0.0)
-            total += float(np.abs(up).max() + np.abs(down).max() + bends.sum())
-        return total
-
-    def prune(self, X: ArrayLike | None = None, tol: float | None = None) -> HingedPLDC:
-        """Drop pieces that are not needed; see :meth:`PLDC.prune`."""
-        return replace(self, function=self.function.prune(None if X is None else self.hinges(X), tol))
-
-    def drop_dominated(self) -> HingedPLDC:
-        """Drop pieces that lie below another piece of equal slopes."""
-        return replace(self, function=self.function.drop_dominated())
-
-    def regions(self, X: ArrayLike) -> Regions:
-        """Group the rows of `X` by the pieces and intervals between knots that rule there; see :meth:`PLDC.regions`."""
-        points = as_points(X, self.n_features)
-        local = self.local(points)
-        return group(points, self._region_keys(points), local.slope, local.intercept)
-
-    def _region_keys(self, points: Array) -> Array:
-        local = self.local(points)
-        return np.column_stack([local.plus, local.minus, self.hinges.cells(points)])
-
-    def room(self, X: ArrayLike, unit: ArrayLike) -> Array:
-        """Distance from each row of `X` within which f is affine: to another piece or a knot; see :meth:`PLDC.room`.
-
-        Knots count at which the curve of a piece bends. It may be one that rules further on only: then the distance is
-        too small.
-        """
-        points, unit = as_points(X, self.n_features), as_unit(unit, self.n_features)
-        parts = (self.function.plus, self.function.minus)
-        curves = [self.hinges.slopes(part.slopes) for part in parts]
-        tables = [np.hstack(each) for each in curves]
-        bends = [bending(k, np.vstack(both)) for k, *both in zip(self.hinges.knots, *curves, strict=True)]
-        out = nearest_knot(points, bends, unit)
-        step = max(1, NUMBERS // tables[0].shape[1])
-        for start in range(0, len(points), step):
-            rows = slice(start, start + step)
-            columns, weight = self.hinges(points[rows]), self.hinges.within(points[rows], unit)
-            for part, table in zip(parts, tables, strict=True):
-                np.minimum(out[rows], takeover(part, columns, table, weight), out=out[rows])
-        return out
-
-    def minimize(self, bounds: Any = None, **settings: Any) -> Any:
-        """Refused: the curves of the pieces are neither convex nor concave."""
-        raise TypeError(f"minimize is for a PLDC of the features themselves: {REMEDY}.")
-
-    def maximize(self, bounds: Any = None, **settings: Any) -> Any:
-        """Refused, as :meth:`minimize` is."""
-        raise TypeError(f"maximize is for a PLDC of the features themselves: {REMEDY}.")
-
-    def bounds_on(self, box: Any) -> tuple[float, float]:
-        """Return numbers between which f stays over a box, given as d pairs (low, high); the range may be narrower."""
-        ends = polytope(self.n_features, box).bounds
-        if not np.isfinite(ends).all():
-            raise ValueError("bounds_on of a function with hinges needs a box with finite ends.")
-        image = self.hinges(ends.T).T  # every column rises with its feature
-        return self.function.bounds_on(image)
-
-    def is_monotone(self, feature: int, box: Any = None, increasing: bool = True) -> bool:
-        """Say whether f is nondecreasing (or nonincreasing) along a feature, everywhere in the box.
-
-        True is proved, interval by interval: no plus piece is less steep than a minus piece. False is proved by a
-        falling slope at a point. Where neither is found it is refused.
-        """
-        if not isinstance(feature, Integral) or not 0 <= feature < self.n_features:
-            raise ValueError(f"feature must be its number, 0 to {self.n_features - 1}; got {feature!r}.")
-        low, high = polytope(self.n_features, box).bounds.T
-        if low[feature] == high[feature]:
-            return True  # a fixed feature
-        f, knots = self if increasing else -self, self.hinges.knots
-        first, last = (np.searchsorted(knots[feature], e[feature], s) for e, s in ((low, "right"), (high, "left")))
-        curves = (f.hinges.slopes(part.slopes)[feature] for part in (f.function.plus, f.function.minus))
-        up, down = (each[:, first : last + 1] for each in curves)
-        size = max(np.abs(up).max(), np.abs(down).max())
-        if (up.min(axis=0) >= down.max(axis=0) - 1e-12 * size).all():
-            return True
-        ends = np.array([k[[0, -1]] if len(k) else [0.0, 0.0] for k in knots]).T
-        pad = np.where(np.ptp(ends, axis=0) > 0, np.ptp(ends, axis=0), 1.0)
-        low = np.where(np.isfinite(low), low, np.minimum(ends[0], high) - pad)
-        high = np.where(np.isfinite(high), high, np.maximum(ends[1], low) + pad)
-        # Slopes at a point are those to its right: points lie below the upper ends.
-        X = low + np.random.RandomState(0).rand(4096, self.n_features) * (high - low)
-        if (f.gradient(X)[:, feature] < -1e-9 * size).any():
-            return False
-        raise TypeError(f"It could not be decided whether f is monotone: {REMEDY}.")
-
-    def lipschitz(self, order: float = 2, box: Any = None) -> float:
-        """Refused: the slopes change with the intervals between knots."""
-        raise TypeError(f"lipschitz is for a PLDC of the features themselves: {REMEDY}.")
-
-    def to_relu(self, compact: bool = False) -> list[tuple[Array, Array]]:
-        """Refused: the network would have to make the ramps first."""
-        raise TypeError(f"to_relu is for a PLDC of the features themselves: {REMEDY}.")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the function as a dictionary of numbers and lists, for JSON; exact to the last bit."""
-        from pldc.function.record import to_dict
-
-        return to_dict(self)
-
-    @classmethod
-    def from_dict(cls, record: dict[str, Any]) -> HingedPLDC:
-        """Return the function of a dictionary made by :meth:`to_dict`; a malformed one is refused."""
-        from pldc.function.record import from_dict
-
-        return of_type(cls, from_dict(record))
-
-    def compose(self, matrix: ArrayLike, vector: ArrayLike | None = None) -> HingedPLDC:
-        """Return x ↦ f(matrix @ x + vector), for a diagonal matrix of positive numbers."""
-        A = np.asarray(matrix, dtype=np.float64)
-        size = np.diag(A)
-        if A.shape != (self.n_features, self.n_features) or (np.diag(size) != A).any() or not (size > 0).all():
-            raise TypeError("Hinged features can be shifted and scaled by positive numbers, but not mixed.")
-        shift = np.zeros(len(size)) if vector is None else np.asarray(vector, dtype=np.float64)
-        return replace(
-            self,
-            function=stretched(self.function, size, shift),
-            hinges=Hinges([(k - b) / a for k, a, b in zip(self.hinges.knots, size, shift, strict=True)]),
-        )
-
-    __array_ufunc__ = None
-
-    def __neg__(self) -> HingedPLDC:
-        return replace(self, function=-self.function)
-
-    def __add__(self, number: Any) -> HingedPLDC:
-        return replace(self, function=self.function + number) if isinstance(number, Real) else NotImplemented
-
-    __radd__ = __add__
-
-    def __mul__(self, factor: Any) -> HingedPLDC:
-        return replace(self, function=self.function * factor)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, divisor: Any) -> HingedPLDC:
-        return replace(self, function=self.function / divisor)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Hinges, (self.knots,)  # copies are checked and read-only, too
 
     def __repr__(self) -> str:
-        return f"HingedPLDC({' − '.join(map(str, self.n_pieces))} pieces in {self.n_features} dimensions)"
-
-
-def stretched(function: PLDC, size: Array, shift: Array) -> PLDC:
-    """Return the function with its first columns z read as size · z + shift; the other columns stay."""
-    d = len(size)
-    parts = []
-    for part in (function.plus, function.minus):
-        slopes = part.slopes.copy()
-        offsets = part.offsets + slopes[:, :d] @ shift
-        slopes[:, :d] *= size
-        parts.append(MaxAffine(slopes, offsets))
-    return PLDC(*parts)
+        return f"Hinges({len(self.source)} ramps of {self.n_features} features)"

@@ -13,7 +13,7 @@ from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.pldc import PLDC
 
 TOO_CLOSE = "Some points are so close that their distance is lost in rounding: merge or rescale them."
-BLOCK = 1 << 22  # squared distances that are held at once
+BLOCK_NUMBERS = 1 << 22  # squared distances that are held at once
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _paraboloid(points: Array, C: float) -> Array:
 
 def _curvature(points: Array, targets: Array) -> float:
     """Return the largest |y_i − y_j| / ‖x_i − x_j‖² over distinct points, a block of rows at a time."""
-    largest, step = 0.0, max(1, BLOCK // len(points))
+    largest, step = 0.0, max(1, BLOCK_NUMBERS // len(points))
     for start in range(0, len(points), step):
         rows = slice(start, start + step)
         squares = cdist(points[rows], points, "sqeuclidean")

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[Any]
 IntArray = NDArray[np.intp]
 
+ROUNDING = 1e-12  # slopes that differ by less, relative to their size, are one slope
 # Numbers in one rows × pieces tile: half a MiB of float64, so that a tile is reduced while it is still in cache.
 TILE = 1 << 16
-MANY, MOST_THREADS = 1 << 24, 4  # rows × pieces from which an evaluation is worth threads, and how many
+THREADED_NUMBERS, MOST_THREADS = 1 << 24, 4  # rows × pieces from which an evaluation is worth threads, and how many
 
 
 def frozen(values: ArrayLike, ndim: int, name: str) -> Array:
@@ -105,7 +106,7 @@ class MaxAffine:
                 tile.max(axis=1, out=into[rows])
 
         # The product has the threads of the BLAS, the maximum has none: for many rows, blocks of them on a few threads.
-        count = min(os.cpu_count() or 1, MOST_THREADS) if len(points) * self.n_pieces >= MANY else 1
+        count = min(os.cpu_count() or 1, MOST_THREADS) if len(points) * self.n_pieces >= THREADED_NUMBERS else 1
         edges = [len(points) * k // count for k in range(count + 1)]
         blocks = [slice(start, stop) for start, stop in pairwise(edges)]
         if count == 1:
@@ -124,8 +125,10 @@ class MaxAffine:
         return out
 
     def gradient(self, X: ArrayLike) -> Array:
-        """Return a subgradient at each row of `X`: the slope of the active piece."""
-        return np.asarray(self.slopes[self.active(X)])
+        """Return a subgradient at each row of `X`: the slope of the active piece; NaN where a row is not finite."""
+        points = as_points(X, self.n_features)
+        finite = np.isfinite(points).all(axis=1, keepdims=True)
+        return np.where(finite, self.slopes[self.active(np.where(finite, points, 0.0))], np.nan)
 
     def minimum_over(self, bounds: Any = None, **constraints: Any) -> Any:
         """Find the minimum over a polytope: one linear program; constraints as for :meth:`PLDC.minimize`."""

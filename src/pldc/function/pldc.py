@@ -1,55 +1,50 @@
-"""PLDC: a piecewise-linear function written as a difference of two max-affine functions."""
+"""PLDC: a piecewise-linear function, written as a short sum of differences of two max-affine functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function import algebra
-from pldc.function.max_affine import TILE, Array, IntArray, MaxAffine, as_points
-from pldc.function.optimize import Optimum, minimum, never_falls, opposite, polytope, steepest
-from pldc.function.prune import drop_dominated, prune_exact, prune_on
+from pldc.function.hinges import Hinges
+from pldc.function.max_affine import Array, MaxAffine, as_points
+from pldc.function.optimize import Optimum, minimum, opposite, polytope, steepest
+from pldc.function.prune import drop_dominated
 from pldc.function.regions import Regions, group
-from pldc.function.seminorm import Norm, bound_over_active_pairs, bound_over_all_pairs
-
-ROUNDING = 1e-12  # slopes that differ by less, relative to their size, are one slope
-
-
-@dataclass(frozen=True)
-class LocalModel:
-    """The affine functions that rule at given points: f(x) = ⟨slope, x⟩ + intercept around each.
-
-    Attributes
-    ----------
-    plus, minus : int arrays of shape (n,)
-        The active piece of each part.
-    slope : array of shape (n, d)
-    intercept : array of shape (n,)
-        The value of the local affine function at the origin.
-    """
-
-    plus: IntArray
-    minus: IntArray
-    slope: Array
-    intercept: Array
+from pldc.function.relu import Layers, from_relu, to_relu
+from pldc.function.seminorm import Norm
+from pldc.function.serialise import from_dict, to_dict
+from pldc.function.term import LocalModel, Term, as_unit, scattered
+from pldc.function.term_sum import REMEDY, TermSum
 
 
-@dataclass(frozen=True)
-class PLDC:
-    """The function x ↦ plus(x) − minus(x), both parts max-affine. Every piecewise-linear function is one.
+@dataclass(frozen=True, init=False, repr=False)
+class PLDC(TermSum):
+    """The function x ↦ Σ_t plus_t(φ_t(x)) − minus_t(φ_t(x)): a short sum of terms, mostly one. Immutable.
+
+    Both parts of a term are max-affine. φ is x itself or, where a term has hinges, x with ramps between knots. Every
+    piecewise-linear function can be written with a single term without hinges.
 
     Supports ``f + g``, ``f - g``, ``-f``, ``c * f``, ``f / c``, ``abs(f)``, adding a number, ``f.maximum(g)``,
-    ``f.minimum(g)`` and ``f.compose(matrix, vector)``; all exact. Immutable.
+    ``f.minimum(g)`` and ``f.compose(matrix, vector)``; all exact. The sum of two functions of one term without hinges
+    is again one term: their pieces multiply. Every other sum, and that of :meth:`total` and :meth:`mean`, keeps the
+    terms of both.
 
     Parameters
     ----------
     plus, minus : MaxAffine
-        The convex parts.
+        The convex parts of the only term.
+    hinges : Hinges, optional
+        The parts are functions of its columns.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+        Each with `plus`, `minus` and `hinges`.
 
     Examples
     --------
@@ -60,11 +55,10 @@ class PLDC:
     array([1., 0., 1., 0.])
     """
 
-    plus: MaxAffine
-    minus: MaxAffine
+    terms: tuple[Term, ...]
 
-    def __post_init__(self) -> None:
-        algebra.same_domain(self.plus, self.minus)
+    def __init__(self, plus: MaxAffine, minus: MaxAffine, hinges: Hinges | None = None) -> None:
+        object.__setattr__(self, "terms", (Term(plus, minus, hinges),))
 
     @classmethod
     def affine(cls, slope: ArrayLike, intercept: float = 0.0) -> PLDC:
@@ -74,38 +68,38 @@ class PLDC:
             raise ValueError(f"slope must be a vector, got an array of shape {row.shape[1:]}.")
         return cls(MaxAffine(row, np.array([intercept])), MaxAffine.zero(row.shape[1]))
 
-    @property
-    def n_features(self) -> int:
-        """Dimension of the domain."""
-        return self.plus.n_features
-
-    @property
-    def n_pieces(self) -> tuple[int, int]:
-        """Number of pieces of the plus and of the minus part."""
-        return self.plus.n_pieces, self.minus.n_pieces
-
     def __call__(self, X: ArrayLike) -> Array:
         """Evaluate at the rows of `X`."""
         points = as_points(X, self.n_features)
-        return self.plus(points) - self.minus(points)
+        return np.asarray(sum(term(points) for term in self.terms))
 
     def gradient(self, X: ArrayLike) -> Array:
-        """Slope of the affine function that rules at each row of `X`, shape (n, d)."""
+        """Slope of the affine function that rules at each row of `X`, shape (n, d); NaN where a row is not finite."""
         return self.local(X).slope
 
     def local(self, X: ArrayLike) -> LocalModel:
-        """Return the active pieces, slope and intercept at each row of `X`."""
+        """Return the active pieces, slope and intercept at each row of `X`; of a sum one column of pieces a term."""
+        points, finite = self._finite(X)
+        slope, intercept, plus, minus = np.zeros(points.shape), np.zeros(len(points)), [], []
+        for term in self.terms:
+            local = term.local(points)
+            slope += local.slope
+            intercept += local.intercept
+            plus.append(local.plus)
+            minus.append(local.minus)
+        slope[~finite], intercept[~finite] = np.nan, np.nan
+        if len(self.terms) == 1:
+            return LocalModel(plus[0], minus[0], slope, intercept)
+        return LocalModel(np.column_stack(plus), np.column_stack(minus), slope, intercept)
+
+    def _finite(self, X: ArrayLike) -> tuple[Array, Array]:
+        """Return the rows of X, zeros for those that are not finite, and which are."""
         points = as_points(X, self.n_features)
-        k, l = self.plus.active(points), self.minus.active(points)
-        return LocalModel(
-            plus=k,
-            minus=l,
-            slope=self.plus.slopes[k] - self.minus.slopes[l],
-            intercept=self.plus.offsets[k] - self.minus.offsets[l],
-        )
+        finite = np.asarray(np.isfinite(points).all(axis=1))
+        return np.where(finite[:, None], points, 0.0), finite
 
     def room(self, X: ArrayLike, unit: ArrayLike) -> Array:
-        """Distance from each row of `X` within which f is affine: to where another piece of a part takes over.
+        """Distance from each row of `X` within which f is affine: to where another piece takes over, or a knot.
 
         Parameters
         ----------
@@ -116,34 +110,34 @@ class PLDC:
         Returns
         -------
         array of shape (n,)
-            0 on a kink; ∞ where f is affine everywhere. Never too large. Too small only where bends cancel.
+            0 on a kink; ∞ where f is affine everywhere; NaN where a row is not finite. Never too large. Too small only
+            where bends cancel, or where a piece bends at a knot beyond which another rules.
 
         Examples
         --------
         >>> abs(PLDC.affine([1.0])).room([[-3.0], [0.0]], unit=[2.0])
         array([1.5, 0. ])
         """
-        points, weight = as_points(X, self.n_features), as_unit(unit, self.n_features)[None]
-        plus, minus = (takeover(part, points, part.slopes, weight) for part in (self.plus, self.minus))
-        return np.minimum(plus, minus)
+        (points, finite), sizes = self._finite(X), as_unit(unit, self.n_features)
+        room = np.min([term.room(points, sizes) for term in self.terms], axis=0)
+        return np.where(finite, room, np.nan)
 
     def seminorm_bound(self, norm: Norm = "joint", active_pairs: bool = False) -> float:
-        """Upper bound on the DC seminorm, proved by this decomposition.
+        """Upper bound on the DC seminorm, proved by this decomposition: the sum of the bounds of its terms.
 
         Parameters
         ----------
         norm : {"joint", "componentwise"}
             joint: the supremum of ‖v₁‖₁ + ‖v₂‖₁ over subgradients (the paper's seminorm); componentwise: the
-            sum over coordinates of the supremum of ``|v₁ₖ| + |v₂ₖ|``.
+            sum over coordinates of the supremum of ``|v₁ₖ| + |v₂ₖ|``. A term with hinges has one bound for both.
         active_pairs : bool, default=False
             False takes the largest slope of each part, at once. True counts only pairs of pieces that are
-            active together somewhere; tighter, and costs linear programs.
+            active together somewhere; tighter, and costs linear programs. No matter to terms with hinges.
         """
-        bound = bound_over_active_pairs if active_pairs else bound_over_all_pairs
-        return bound(self.plus, self.minus, norm)
+        return sum(term.seminorm_bound(norm, active_pairs) for term in self.terms)
 
     def prune(self, X: ArrayLike | None = None, tol: float | None = None) -> PLDC:
-        """Drop pieces that are not needed.
+        """Drop pieces that are not needed, term by term.
 
         Parameters
         ----------
@@ -153,27 +147,30 @@ class PLDC:
             elsewhere may change.
         tol : float, optional
             Without X (default 1e-9): how far a piece must rise above the others to count, relative to the scale of the
-            offsets. With X (default 0): how much each part may change at the rows of X, relative to the range of f
-            there; 1e-3 often leaves a small fraction of the pieces.
+            offsets. With X (default 0): how much each part may change at the rows of X, relative to the range of its
+            term there; 1e-3 often leaves a small fraction of the pieces.
         """
         if X is None:
-            tol = 1e-9 if tol is None else tol
-            return PLDC(prune_exact(self.plus, tol), prune_exact(self.minus, tol))
-        points = as_points(X, self.n_features)
+            exact = 1e-9 if tol is None else tol
+            return self._each(lambda term: term.prune(None, exact))
+        points, tol = as_points(X, self.n_features), 0.0 if tol is None else tol
         if len(points) == 0:
             raise ValueError("prune(X) needs at least one row: no piece is active on an empty X.")
         if not np.isfinite(points).all():
             raise ValueError("X must be finite; it contains NaN or infinity.")
-        tol = 0.0 if tol is None else tol
         if not (tol >= 0 and np.isfinite(tol)):
             raise ValueError(f"tol must be ≥ 0, got {tol}: a finite number is needed.")
-        allowed = tol * float(np.ptp(self(points)))
-        return PLDC(prune_on(self.plus, points, allowed), prune_on(self.minus, points, allowed))
+        return self._each(lambda term: term.prune(points, tol))
+
+    def drop_dominated(self) -> PLDC:
+        """Drop pieces that lie below another piece of equal slope: no LP, values unchanged everywhere."""
+        return self._each(lambda term: term.map_parts(drop_dominated))
 
     def regions(self, X: ArrayLike) -> Regions:
         """Group the rows of `X` by the pieces that rule there: how many rows each region has, and its slopes.
 
-        A fit has about a piece for every row; ``f.prune(X, tol=1e-2)`` first gives few regions that say the same.
+        With hinges also by the intervals between knots. A fit of the program has about a piece for every row;
+        ``f.prune(X, tol=1e-2)`` first gives few regions that say the same.
 
         Examples
         --------
@@ -185,11 +182,8 @@ class PLDC:
         """
         points = as_points(X, self.n_features)
         local = self.local(points)
-        return group(points, self._region_keys(points), local.slope, local.intercept)
-
-    def _region_keys(self, points: Array) -> Array:
-        """Equal rows for points in one region."""
-        return np.column_stack([self.plus.active(points), self.minus.active(points)])
+        cells = [term.hinges.cells(points) for term in self.terms if term.hinges is not None]
+        return group(points, np.column_stack([local.plus, local.minus, *cells]), local.slope, local.intercept)
 
     def minimize(
         self,
@@ -201,6 +195,8 @@ class PLDC:
         n_jobs: int | None = None,
     ) -> Optimum:
         """Find the global minimum over a polytope: exact, by at most one linear program for each piece of `minus`.
+
+        A sum is written out first; a function with hinges is refused.
 
         Parameters
         ----------
@@ -214,7 +210,8 @@ class PLDC:
         Returns
         -------
         Optimum
-            With `x`, `fun`, the `pieces` that are active there, and a `status`: "optimal", "unbounded" or "infeasible".
+            With `x`, `fun`, the `pieces` that are active there (of the sum written out), and a `status`: "optimal",
+            "unbounded" or "infeasible".
 
         Examples
         --------
@@ -223,19 +220,28 @@ class PLDC:
         -4.0
         """
         over = polytope(self.n_features, bounds, A_ub, b_ub, A_eq, b_eq)
-        return minimum(self.plus, self.minus, over, n_jobs)
+        return minimum(*self._plain("A global optimum").parts, over, n_jobs)
 
     def maximize(self, bounds: Any = None, **settings: Any) -> Optimum:
         """Find the global maximum over a polytope; settings as for :meth:`minimize`."""
         return opposite((-self).minimize(bounds, **settings))
 
     def bounds_on(self, box: Any) -> tuple[float, float]:
-        """Return the exact range of f over a box, given as d pairs (low, high)."""
-        low, high = self.minimize(bounds=box), self.maximize(bounds=box)
-        return low.fun, high.fun
+        """Return numbers between which f stays over a box, given as d pairs (low, high).
+
+        Exact for a single term without hinges, and for sums of such that can be written out. Else the sums of the
+        bounds of all terms, which may be further apart.
+        """
+        ends = polytope(self.n_features, box).bounds
+        terms = self.written_out().terms if self._can_be_plain() else self.terms
+        low, high = np.sum([term.bounds_on(ends) for term in terms], axis=0)
+        return float(low), float(high)
 
     def is_monotone(self, feature: int, box: Any = None, increasing: bool = True) -> bool:
-        """Say whether f is nondecreasing (or nonincreasing) along a feature, everywhere in the box; exact.
+        """Say whether f is nondecreasing (or nonincreasing) along a feature, everywhere in the box.
+
+        Exact for a single term without hinges, and for sums of such that can be written out. Else True is proved term
+        by term and False by a slope at a point; where neither is found the question is refused.
 
         Parameters
         ----------
@@ -246,11 +252,22 @@ class PLDC:
         """
         if not isinstance(feature, Integral) or not 0 <= feature < self.n_features:
             raise ValueError(f"feature must be its number, 0 to {self.n_features - 1}; got {feature!r}.")
+        at, ends = int(feature), polytope(self.n_features, box).bounds
         f = self if increasing else -self
-        return never_falls(f.plus, f.minus, feature, polytope(self.n_features, box).bounds)
+        if ends[at, 0] == ends[at, 1] or all(term.rises(at, ends) for term in f.terms):
+            return True
+        if self._can_be_plain():
+            return len(f.terms) > 1 and f.written_out().terms[0].rises(at, ends)
+        size = sum(term.steepness(at) for term in f.terms)
+        if (f.gradient(scattered(f.terms, ends))[:, at] < -1e-9 * size).any():
+            return False
+        raise TypeError(f"With hinges or so many pieces it could not be decided if f is monotone: prune, or {REMEDY}.")
 
     def lipschitz(self, order: float = 2, box: Any = None) -> float:
         """Return the smallest L with ``|f(x) - f(z)| ≤ L ‖x - z‖`` for all x and z (in the box); exact.
+
+        A sum is written out first, and each pair of its pieces may be a linear program: prune it before. A function
+        with hinges is refused.
 
         Parameters
         ----------
@@ -258,167 +275,46 @@ class PLDC:
             Of the norm of x.
         box : sequence of d pairs (low, high), optional
         """
-        return steepest(self.plus, self.minus, float(order), polytope(self.n_features, box).bounds)
+        return steepest(
+            *self._plain("The Lipschitz constant").parts, float(order), polytope(self.n_features, box).bounds
+        )
 
-    def to_relu(self, compact: bool = False) -> list[tuple[Array, Array]]:
+    def to_relu(self, compact: bool = False) -> Layers:
         """Return layers (weight, bias) of a ReLU network that computes f.
 
-        A hidden layer maps h to ``max(weight @ h + bias, 0)``; the last one, of one row, has no maximum. See
-        :func:`pldc.function.relu.to_relu`.
-        """
-        from pldc.function.relu import to_relu
+        A hidden layer maps h to ``max(weight @ h + bias, 0)``; the last one, of one row, has no maximum. With K pieces
+        in the longest part there are 2⌈log₂ K⌉ hidden layers, as in the paper; of P pieces in all, none has more than
+        2P nodes. Hinges take one more layer, of a node for each knot and two for each feature. A default fit of 200
+        rows and 5 features has 11 hidden layers of at most 1700 nodes: 42 MB. Layers above a GiB are refused.
 
-        return to_relu(self, compact)
+        Parameters
+        ----------
+        compact : bool, default=False
+            Leave out layers that only carry values along: ⌈log₂ K⌉ hidden layers, and one for hinges, of at most 2P
+            nodes, mostly 3P / 2. The fit above has 6 of at most 1250 nodes: 15 MB.
+        """
+        return to_relu(self.terms, compact)
 
     @classmethod
     def from_relu(cls, layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int = 5000) -> PLDC:
         """Return the function of a ReLU network of one output, given as layers (weight, bias).
 
         Pieces are found one linear program at a time: meant for small networks, and functions pruned before `to_relu`.
-        See :func:`pldc.function.relu.from_relu`.
-        """
-        from pldc.function.relu import from_relu
 
-        return from_relu(layers, most_pieces)
+        Parameters
+        ----------
+        layers : sequence of (weight, bias)
+            As :meth:`to_relu` returns them; the last layer has one row and no maximum.
+        most_pieces : int, default=5000
+            Sums multiply pieces. Where a part would have more than this before it is pruned, the network is refused.
+        """
+        return cls(*from_relu(layers, most_pieces))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the function as a dictionary of numbers and lists, for JSON; exact to the last bit."""
-        from pldc.function.record import to_dict
-
-        return to_dict(self)
+        return to_dict(self.terms)
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> PLDC:
-        """Return the function of a dictionary made by :meth:`to_dict`; a malformed one is refused."""
-        from pldc.function.record import from_dict
-
-        return of_type(cls, from_dict(record))
-
-    def drop_dominated(self) -> PLDC:
-        """Drop pieces that lie below another piece of equal slope: no LP, values unchanged everywhere."""
-        return PLDC(drop_dominated(self.plus), drop_dominated(self.minus))
-
-    def compose(self, matrix: ArrayLike, vector: ArrayLike | None = None) -> PLDC:
-        """Return x ↦ f(matrix @ x + vector)."""
-        return PLDC(
-            algebra.compose(self.plus, matrix, vector),
-            algebra.compose(self.minus, matrix, vector),
-        )
-
-    def maximum(self, other: PLDC | float) -> PLDC:
-        """Pointwise maximum: max(f₁ − f₂, g₁ − g₂) = max(f₁ + g₂, g₁ + f₂) − (f₂ + g₂)."""
-        other = self._lift(other)
-        up = algebra.maximum(algebra.add(self.plus, other.minus), algebra.add(other.plus, self.minus))
-        return PLDC(up, algebra.add(self.minus, other.minus))
-
-    def minimum(self, other: PLDC | float) -> PLDC:
-        """Pointwise minimum."""
-        return -((-self).maximum(-self._lift(other)))
-
-    def _lift(self, other: PLDC | float) -> PLDC:
-        """Turn a number into a constant function."""
-        if isinstance(other, PLDC):
-            return other
-        if isinstance(other, Real):
-            return PLDC.affine(np.zeros(self.n_features), float(other))
-        raise TypeError(f"Expected a PLDC or a number, got {type(other).__name__}.")
-
-    __array_ufunc__ = None  # array + f is an error, not an array of functions
-
-    def __abs__(self) -> PLDC:
-        return self.maximum(-self)
-
-    def __neg__(self) -> PLDC:
-        return PLDC(self.minus, self.plus)
-
-    def __add__(self, other: Any) -> PLDC:
-        if isinstance(other, PLDC):
-            return PLDC(algebra.add(self.plus, other.plus), algebra.add(self.minus, other.minus))
-        if isinstance(other, Real):
-            return PLDC(algebra.shift(self.plus, float(other)), self.minus)
-        return NotImplemented
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> PLDC:
-        return self + (-float(other) if isinstance(other, Real) else -other)
-
-    def __rsub__(self, other: Any) -> PLDC:
-        return (-self) + other
-
-    def __mul__(self, factor: Any) -> PLDC:
-        if not isinstance(factor, Real):
-            return NotImplemented
-        size = abs(float(factor))
-        if not np.isfinite(size):
-            raise ValueError(f"The factor must be a finite number, got {factor}.")
-        scaled = PLDC(algebra.scale(self.plus, size), algebra.scale(self.minus, size))
-        return scaled if float(factor) >= 0 else -scaled
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, divisor: Any) -> PLDC:
-        return self * (1.0 / float(divisor)) if isinstance(divisor, Real) else NotImplemented
-
-    def __repr__(self) -> str:
-        return f"PLDC({self.plus.n_pieces} − {self.minus.n_pieces} pieces in {self.n_features} dimensions)"
-
-
-def of_type(kind: type, function: Any) -> Any:
-    """Return the function if it is of the wanted kind."""
-    if not isinstance(function, kind):
-        raise ValueError(f"The dictionary holds a {type(function).__name__}, not a {kind.__name__}.")
-    return function
-
-
-def as_unit(unit: ArrayLike, n_features: int) -> Array:
-    """Return units of the features as an array, checked."""
-    sizes = np.asarray(unit, dtype=np.float64)
-    if sizes.shape != (n_features,):
-        raise ValueError(f"unit must have shape ({n_features},), got {sizes.shape}.")
-    if not (np.isfinite(sizes).all() and (sizes >= 0).all()):
-        raise ValueError("unit must be finite numbers ≥ 0.")
-    return sizes
-
-
-def takeover(part: MaxAffine, points: Array, table: Array, weight: Array) -> Array:
-    """Distance from each point to where another piece of the part takes over, if slopes stay as they are there.
-
-    Parameters
-    ----------
-    part : MaxAffine
-    points : array of shape (n, columns of the part)
-    table : array of shape (pieces, c)
-        Slopes of the pieces.
-    weight : array of shape (n, c) or (1, c)
-        At point i the slope of piece k, times the units, is ``table[k] * weight[i]``.
-
-    Returns
-    -------
-    array of shape (n,)
-        The least of lead / length of the difference of slopes, over pieces of another slope; ∞ if there is none.
-    """
-    out = np.full(len(points), np.inf)
-    most = weight.max(axis=0, initial=0.0)
-    table, weight = table * most, weight / np.where(most > 0, most, 1.0)
-    size = float(np.abs(table).max(initial=0.0))
-    if size == 0 or len(points) == 0:
-        return out
-    table = table / size  # numbers of order one: their squares are neither 0 nor ∞
-    active = part.active(points)
-    order = np.argsort(active, kind="stable")
-    step = max(1, TILE // part.n_pieces)
-    for rows in np.split(order, np.flatnonzero(np.diff(active[order])) + 1):  # a step for each piece that rules
-        k = active[rows[0]]
-        slopes, offsets = (part.slopes[k] - part.slopes).T, part.offsets[k] - part.offsets
-        bend, own = ((table[k] - table) ** 2).T, table[k] ** 2
-        for start in range(0, len(rows), step):
-            at = rows[start : start + step]
-            square = (weight if len(weight) == 1 else weight[at]) ** 2
-            steep, least = np.sqrt(square @ bend), ROUNDING * np.sqrt(square @ own)
-            with np.errstate(over="ignore"):  # far away
-                lead = np.maximum(points[at] @ slopes + offsets, 0.0) / size
-                distance = np.full(lead.shape, np.inf)
-                np.divide(lead, steep, out=distance, where=np.broadcast_to(steep > least[:, None], lead.shape))
-            out[at] = distance.min(axis=1)
-    return out
+        """Return the function of a dictionary made by :meth:`to_dict`; a malformed one is refused, with the place."""
+        return cls._of(from_dict(record))

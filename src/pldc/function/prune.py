@@ -45,8 +45,8 @@ def prune_exact(f: MaxAffine, tol: float = 1e-9) -> MaxAffine:
     Redundancy removal after Clarkson: a piece is tested by one LP against the pieces already known to be
     needed, never against all of them, so the cost follows the number of pieces that stay.
     """
-    if not tol >= 0:
-        raise ValueError(f"tol must be ≥ 0, got {tol}.")
+    if not 0 <= tol < 1:
+        raise ValueError(f"tol must be ≥ 0, got {tol}: without X also below 1, the scale of f, or no piece would stay.")
     f = drop_dominated(f)
     while f.n_pieces > 2:  # of two different slopes each rules somewhere
         kept, doubtful = _needed(f, tol)

@@ -10,81 +10,99 @@ from numpy.typing import ArrayLike
 
 from pldc.function import algebra
 from pldc.function.max_affine import Array, MaxAffine, frozen
-from pldc.function.pldc import PLDC
 from pldc.function.prune import prune_exact
+from pldc.function.term import Term
 
 Layers = list[tuple[Array, Array]]
-MOST_PIECES = 5_000  # of one part, before it is pruned
+Groups = list[tuple[float, Array]]  # a sign and affine functions: one row each, whose last number is the constant
+MOST_WEIGHTS = 1 << 27  # of a layer: a GiB
 
 
-def to_relu(f: PLDC, compact: bool = False) -> Layers:
-    """Return layers (weight, bias) of a ReLU network that computes f.
+def to_relu(terms: tuple[Term, ...], compact: bool = False) -> Layers:
+    """Return layers (weight, bias) of a ReLU network that computes a sum of terms; see :meth:`pldc.PLDC.to_relu`.
 
-    A hidden layer maps h to ``max(weight @ h + bias, 0)``; the last layer, of one row, has no maximum. With K the
-    larger number of pieces there are 2⌈log₂ K⌉ hidden layers of at most 8K nodes, as in the paper.
-
-    Parameters
-    ----------
-    f : PLDC
-    compact : bool, default=False
-        Half the depth, ⌈log₂ K⌉ hidden layers, and at most 3K + 1 nodes: layers that only carry values along are left
-        out.
-
-    Notes
-    -----
-    Values are halved in number, pair by pair: max(a, b) = relu(a − b) + relu(b) − relu(−b). A value without a partner
-    is carried along as relu(v) − relu(−v).
+    The first layer makes the ramps of hinges, if there are any. Then values are halved in number, pair by pair:
+    max(a, b) = relu(a − b) + relu(b) − relu(−b). A value without a partner is carried along as relu(v) − relu(−v).
+    Parts that have come down to one value are added up, and carried along as one.
     """
-    values = [(part.slopes, part.offsets) for part in (f.plus, f.minus)]
-    layers: Layers = []
-    while max(len(offsets) for _, offsets in values) > 1:
+    if not isinstance(terms, tuple):
+        raise TypeError(f"to_relu takes the terms of a PLDC, got {type(terms).__name__}: call f.to_relu().")
+    layers, columns = _ramps(terms)
+    groups = [
+        (sign, np.column_stack([part.slopes @ matrix, part.offsets]))
+        for term, matrix in zip(terms, columns, strict=True)
+        for sign, part in zip((1.0, -1.0), term.parts, strict=True)
+    ]
+    while len(groups := _added_up(groups)) > 1:
         for pair in (True,) if compact else (False, True):
-            layer, values = _layer(values, pair)
+            layer, groups = _layer(groups, pair)
             layers.append(layer)
-    (plus, p), (minus, m) = values
-    return [*layers, (plus - minus, p - m)]
+    [(_, row)] = groups
+    return [*layers, (row[:, :-1], row[:, -1])]
 
 
-def _layer(values: list[tuple[Array, Array]], pair: bool) -> tuple[tuple[Array, Array], list[tuple[Array, Array]]]:
-    """Return a hidden layer, and the values as affine functions of its outputs.
+def _ramps(terms: tuple[Term, ...]) -> tuple[Layers, list[Array]]:
+    """Return a layer with relu(x), relu(−x) and relu(x − knot), and the columns of each term as sums of its outputs.
 
-    Both come as (matrix, vector). Values are carried along or, if `pair`, joined by twos with the maximum.
+    Of neighbouring knots a and b, the ramp is (relu(x − a) − relu(x − b)) / (b − a). Without hinges there is no layer.
     """
-    nodes, readings = [], []
-    for matrix, vector in values:
-        rows = np.column_stack([matrix, vector])
-        twos = len(rows) // 2 if pair else 0
-        a, b, alone = rows[: 2 * twos : 2], rows[1 : 2 * twos : 2], rows[2 * twos :]
-        nodes.append(np.vstack([a - b, b, -b, alone, -alone]))
-        one, single = np.eye(twos), np.eye(len(alone))
-        nothing = np.zeros((twos, 2 * len(alone)))
-        readings.append(
-            np.vstack(
-                [np.hstack([one, one, -one, nothing]), np.hstack([np.zeros((len(alone), 3 * twos)), single, -single])]
-            )
+    d = terms[0].n_features
+    eye = np.eye(d)
+    knots = [(j, each) for term in terms if term.hinges is not None for j, each in enumerate(term.hinges.knots)]
+    if not knots:
+        return [], [eye] * len(terms)
+    weight = np.vstack([eye, -eye, *(np.tile(eye[j], (len(each), 1)) for j, each in knots)])
+    bias = np.concatenate([np.zeros(2 * d), *(-each for _, each in knots)])
+    columns, node = [], 2 * d
+    for term in terms:
+        matrix, ramp = np.zeros((term.plus.n_features, len(bias))), d
+        matrix[:d, : 2 * d] = np.hstack([eye, -eye])
+        for each in () if term.hinges is None else term.hinges.knots:
+            for width in np.diff(each):
+                matrix[ramp, node : node + 2] = 1.0 / width, -1.0 / width
+                ramp, node = ramp + 1, node + 1
+            node += len(each) > 0
+        columns.append(matrix)
+    return [(weight, bias)], columns
+
+
+def _added_up(groups: Groups) -> Groups:
+    """Join all groups of one row: their sum, with signs."""
+    single = [sign * rows for sign, rows in groups if len(rows) == 1]
+    several = [group for group in groups if len(group[1]) > 1]
+    return [*several, (1.0, np.sum(single, axis=0))] if single else several
+
+
+def _layer(groups: Groups, pair: bool) -> tuple[tuple[Array, Array], Groups]:
+    """Return a hidden layer, and the groups as affine functions of its outputs.
+
+    Values are carried along or, if `pair`, joined by twos with the maximum.
+    """
+    twos = [len(rows) // 2 if pair else 0 for _, rows in groups]
+    width, before = sum(2 * len(rows) - t for t, (_, rows) in zip(twos, groups, strict=True)), groups[0][1].shape[1]
+    if width * before > MOST_WEIGHTS:
+        raise ValueError(
+            f"A layer of the network would have {width} × {before - 1} weights, too many to hold: drop pieces first "
+            "with prune(X, tol=...), or try compact=True."
         )
+    nodes, after, start = [], [], 0
+    for t, (sign, rows) in zip(twos, groups, strict=True):
+        a, b, alone = rows[: 2 * t : 2], rows[1 : 2 * t : 2], rows[2 * t :]
+        nodes.append(np.vstack([a - b, b, -b, alone, -alone]))
+        reading, k, l = np.zeros((t + len(alone), width + 1)), np.arange(t), np.arange(len(alone))
+        reading[k, start + k] = reading[k, start + t + k] = 1.0
+        reading[k, start + 2 * t + k] = -1.0
+        reading[t + l, start + 3 * t + l] = 1.0
+        reading[t + l, start + 3 * t + len(alone) + l] = -1.0
+        after.append((sign, reading))
+        start += len(nodes[-1])
     everything = np.vstack(nodes)
-    width, start, after = len(everything), 0, []
-    for reading in readings:
-        matrix = np.zeros((len(reading), width))
-        matrix[:, start : start + reading.shape[1]] = reading
-        start += reading.shape[1]
-        after.append((matrix, np.zeros(len(reading))))
     return (everything[:, :-1], everything[:, -1]), after
 
 
-def from_relu(layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int = MOST_PIECES) -> PLDC:
-    """Return the PLDC function that a ReLU network of one output computes.
+def from_relu(layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int) -> tuple[MaxAffine, MaxAffine]:
+    """Return the two convex parts of the function that a ReLU network computes; see :meth:`pldc.PLDC.from_relu`.
 
-    Parameters
-    ----------
-    layers : sequence of (weight, bias)
-        As :func:`to_relu` returns them; the last layer has one row and no maximum.
-    most_pieces : int, default=5000
-        Sums multiply pieces. Where a part would have more than this before it is pruned, the conversion is refused.
-
-    Notes
-    -----
     Node by node, relu(φ₁ − φ₂) = max(φ₁, φ₂) − φ₂. A node is kept as a sum of convex functions with coefficients, so
     that those which meet again with opposite signs cancel: relu(v) − relu(−v) is v. Sums are written out, and pruned,
     only where a maximum is taken.
@@ -96,8 +114,7 @@ def from_relu(layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int = 
         sums = [_weighted(nodes, w, float(v)) for w, v in zip(weight, bias, strict=True)]
         if depth < len(weights):
             nodes = [node.relu(most_pieces, depth) for node in sums]
-    plus, minus = sums[0].parts(most_pieces, len(weights))
-    return PLDC(plus, minus)
+    return sums[0].parts(most_pieces, len(weights))
 
 
 @dataclass
@@ -198,6 +215,8 @@ def relu_seminorm_bound(layers: Sequence[tuple[ArrayLike, ArrayLike]]) -> float:
 
 def _checked(layers: Sequence[tuple[ArrayLike, ArrayLike]]) -> Layers:
     """Return the layers as arrays whose shapes fit together."""
+    if not isinstance(layers, Sequence):
+        raise TypeError(f"A network is a sequence of layers (weight, bias), got {type(layers).__name__}.")
     if len(layers) == 0:
         raise ValueError("A network needs at least one layer (weight, bias).")
     out: Layers = []

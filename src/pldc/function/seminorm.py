@@ -1,7 +1,8 @@
-"""Upper bounds on the DC seminorm that a given pair of max-affine functions proves."""
+"""Upper bounds on the DC seminorm that given pairs of max-affine functions, of features or of curves, prove."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -48,10 +49,30 @@ def bound_over_active_pairs(plus: MaxAffine, minus: MaxAffine, norm: Norm) -> fl
     return total
 
 
-def _sizes(f: MaxAffine, norm: Norm) -> Array:
-    """One column a term of the seminorm: (k, 1) for joint, (k, d) for componentwise."""
+def bound_of_curves(plus: Sequence[Array], minus: Sequence[Array], norm: Norm) -> float:
+    """Bound the seminorm of pieces that are sums of curves, given by their slopes (pieces, cells) along each feature.
+
+    Every curve of a piece becomes convex when the convex curve is added whose bends are the largest of all pieces at
+    each knot; added to both parts, f is unchanged. The slopes of what is added are at most half the sum of its bends,
+    so the bound is Σ_j P_j + M_j + Σ of the bends of feature j, P_j and M_j the largest slopes of the parts. It is the
+    same for both norms.
+    """
+    _check(norm)
+    total = 0.0
+    for up, down in zip(plus, minus, strict=True):
+        bends = np.maximum(-np.diff(np.vstack([up, down]), axis=1), 0.0).max(axis=0, initial=0.0)
+        total += float(np.abs(up).max() + np.abs(down).max() + bends.sum())
+    return total
+
+
+def _check(norm: Norm) -> None:
     if norm not in get_args(Norm):
         raise ValueError(f"norm must be one of {get_args(Norm)}, got {norm!r}.")
+
+
+def _sizes(f: MaxAffine, norm: Norm) -> Array:
+    """One column a term of the seminorm: (k, 1) for joint, (k, d) for componentwise."""
+    _check(norm)
     sizes = np.abs(f.slopes)
     return sizes.sum(axis=1, keepdims=True) if norm == "joint" else sizes
 

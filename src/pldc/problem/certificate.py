@@ -33,40 +33,49 @@ CONTRADICTION = 1e-9
 
 @dataclass(frozen=True)
 class Certificate:
-    """Proof of near-optimality: lower ≤ optimum ≤ upper.
+    """Proof of near-optimality of a program: lower ≤ optimum ≤ upper.
 
     Attributes
     ----------
     upper : float
-        Objective of `solution`, which satisfies every constraint.
+        Objective of a function that satisfies every constraint: the one returned.
     lower : float
         No function of the class has an objective below this.
     gap : float
         (upper − lower) / max(upper, lower), but no less than 1e-9 of the objective of the best constant below the line.
-    solution : Solution
-        The feasible point that attains `upper`.
     """
 
     upper: float
     lower: float
     gap: float
+
+
+@dataclass(frozen=True)
+class CertifiedSolution(Certificate):
+    """A certificate with the feasible `solution` that attains `upper`."""
+
     solution: Solution = field(repr=False, compare=False)
 
+    @property
+    def numbers(self) -> Certificate:
+        """The certificate alone."""
+        return Certificate(self.upper, self.lower, self.gap)
 
-def certify(problem: Problem, solution: Solution) -> Certificate:
+
+def certify(problem: Problem, solution: Solution) -> CertifiedSolution:
     """Bound the optimum of `problem` from both sides, starting from any iterate."""
     feasible = replace(repair(problem, solution), multipliers=solution.multipliers, dual=solution.dual)
     lower = lower_bound(problem, solution.multipliers, solution.dual)
     return bracket(problem, problem.objective(feasible), lower, feasible)
 
 
-def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) -> Certificate:
+def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) -> CertifiedSolution:
     """Make a certificate of two bounds; bounds that contradict each other by more than rounding prove nothing."""
     slack = CONTRADICTION * max(abs(upper), problem.null_risk)
     lower = min(lower, upper) if lower <= upper + slack else 0.0
     scale = max(abs(upper), abs(lower), FLOOR * problem.null_risk)
     gap = (upper - lower) / scale if upper - lower > problem.loss.rounding(problem.y) else 0.0
-    return Certificate(upper, lower, gap if np.isfinite([upper, lower, gap]).all() else np.inf, feasible)
+    return CertifiedSolution(upper, lower, gap if np.isfinite([upper, lower, gap]).all() else np.inf, feasible)
 
 
 def lower_bound(problem: Problem, multipliers: Any, dual: Array | None = None) -> float:

@@ -171,13 +171,43 @@ def _cumulative(sizes: Array) -> Array:
     return np.cumsum(-np.sort(-np.ascontiguousarray(np.moveaxis(sizes, -1, 0)), axis=0), axis=0)
 
 
-PENALTIES = ("joint", "componentwise")
+PENALTIES: dict[str, type[Penalty]] = {kind.name: kind for kind in (Joint, Componentwise)}
 
 
 def make_penalty(name: str) -> Penalty:
     """Return the penalty called `name`."""
-    if name == "joint":
-        return Joint()
-    if name == "componentwise":
-        return Componentwise()
-    raise ValueError(f"penalty must be one of {PENALTIES}, got {name!r}.")
+    if not (isinstance(name, str) and name in PENALTIES):
+        raise ValueError(f"penalty must be one of {tuple(PENALTIES)}, got {name!r}.")
+    return PENALTIES[name]()
+
+
+@dataclass(frozen=True)
+class Seminorm:
+    """What the program penalises.
+
+    Parameters
+    ----------
+    norm : {"componentwise", "joint"}, default="componentwise"
+        The sum over features of the largest slopes of both parts along them, or the largest sum over all features (the
+        paper's).
+    free_linear : bool, default=False
+        Add a linear term that is not penalised. A large `lam` then gives linear regression instead of a constant. It
+        helps when there are many more rows than features and hurts when there are not.
+    """
+
+    norm: str = "componentwise"
+    free_linear: bool = False
+
+    @property
+    def penalty(self) -> Penalty:
+        """The penalty of the slopes."""
+        return make_penalty(self.norm)
+
+
+def make_seminorm(penalty: str | Seminorm) -> Seminorm:
+    """Return a seminorm: one is returned as it is, a name stands for one without a free linear term."""
+    found = penalty if isinstance(penalty, Seminorm) else Seminorm(penalty)
+    make_penalty(found.norm)
+    if not isinstance(found.free_linear, bool):
+        raise ValueError(f"free_linear must be True or False, got {found.free_linear!r}.")
+    return found

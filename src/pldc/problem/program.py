@@ -30,7 +30,7 @@ from pldc.problem.losses import Loss
 from pldc.problem.penalties import EachOutput, Penalty
 
 NEIGHBOURS = 8  # joined to each point in that tree's graph, itself included
-MANY = 1500  # points from which the spanning tree is one of near neighbours
+NEAR_TREE_POINTS = 1500  # points from which the spanning tree is one of near neighbours
 LARGEST = 1e152  # squares must not overflow
 SHAPES: dict[str, tuple[float, ...]] = {"dc": (1.0, -1.0), "convex": (1.0,), "concave": (-1.0,)}
 
@@ -215,7 +215,7 @@ class Problem:
             parent = np.empty(n, dtype=np.intp)
             parent[order] = np.append(order[:1], order[:-1])
             return order, parent
-        if n > MANY:
+        if n > NEAR_TREE_POINTS:
             return neighbour_tree(self.X)
         order, parent = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
         distance = np.abs(self.X - self.X[0]).max(axis=1, initial=0.0)

@@ -11,6 +11,8 @@ from pldc.problem.penalties import Penalty
 from pldc.problem.program import Problem
 from pldc.problem.units import Units
 
+Split = tuple[IntArray, IntArray]  # places of rows to fit, and of rows to leave out
+
 
 class Rows(NamedTuple):
     """Rows of a table: features, targets, weights."""

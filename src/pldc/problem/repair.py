@@ -19,7 +19,7 @@ from pldc.problem.program import Problem, Solution
 
 ROUNDING_OF_PAIRS = 64 * np.finfo(np.float64).eps
 PROJECTIONS = 30
-BLOCK = 1 << 20  # numbers in a block of rows × points
+BLOCK_NUMBERS = 1 << 20  # numbers in a block of rows × points
 
 
 @np.errstate(over="ignore", invalid="ignore")  # an absurdly large iterate overflows; its candidates are not chosen
@@ -92,7 +92,7 @@ def tolerance(F: Array) -> float:
 
 def blocks(rows: int, points: int) -> list[slice]:
     """Slices of `rows` rows such that a block times the number of points stays small."""
-    step = max(1, BLOCK // points)
+    step = max(1, BLOCK_NUMBERS // points)
     return [slice(start, start + step) for start in range(0, rows, step)]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from pldc.function.max_affine import Array, MaxAffine
 from pldc.function.pldc import PLDC
 
-LARGE = 1_000_000  # numbers in a table
+LARGE_TABLE_NUMBERS = 1_000_000  # numbers in a table
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Units:
         for part, shift in ((f.plus, self.y_center), (f.minus, 0.0)):
             offsets = self.y_scale * (part.offsets - part.slopes @ (self.center / self.scale)) + shift
             parts.append(MaxAffine(part.slopes * self.y_scale / self.scale, offsets))
-        return PLDC(*parts)
+        return PLDC(parts[0], parts[1])
 
 
 def weighted_mean(X: Array, weight: Array) -> Array:
@@ -66,7 +66,7 @@ def _standard(X: Array, weight: Array) -> tuple[Array, Array]:
     Where a column is constant to rounding they are its first value, exactly, and one. Of large tables one column after
     the other is looked at, so that no copy of the whole is made.
     """
-    if X.shape[1] > 1 and X.size > LARGE:
+    if X.shape[1] > 1 and X.size > LARGE_TABLE_NUMBERS:
         columns = [_standard(X[:, [j]], weight) for j in range(X.shape[1])]
         return np.concatenate([c for c, _ in columns]), np.concatenate([s for _, s in columns])
     center = weighted_mean(X, weight)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pldc.function.total import AnyPLDC
+from pldc.function.pldc import PLDC
 from pldc.problem.losses import Loss
 from pldc.problem.recipe import Recipe, Rows
 
@@ -128,7 +128,7 @@ def bound(
 
 
 def bound_of_fit(
-    function: AnyPLDC, recipe: Recipe, rows: Rows, discrepancy: float, M: float | None, delta: float
+    function: PLDC, recipe: Recipe, rows: Rows, discrepancy: float, M: float | None, delta: float
 ) -> Bound:
     """Return the bound for a function fitted to `rows`, in the units of y.
 

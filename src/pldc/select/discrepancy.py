@@ -32,11 +32,14 @@ from pldc.problem.certificate import certify
 from pldc.problem.losses import Absolute
 from pldc.problem.penalties import Penalty, make_penalty
 from pldc.problem.program import LARGEST, Problem, Solution
-from pldc.solve.admm import AdmmSolver
+from pldc.problem.recipe import Recipe, Rows
+from pldc.select.folds import ordered
+from pldc.solve.admm import Admm
 from pldc.solve.choose import make_solver
 
+ROWS_FOR_THE_THEORY = 300  # of the subsample for the weight of the theory, and for the bound
 METHODS = ("auto", "lp", "exact", "admm")
-TINY, SMALL = 40, 500  # rows up to which "auto" solves the linear program, and uses the accurate engine
+LINEAR_PROGRAM_ROWS, EXACT_ROWS = 40, 500  # up to which "auto" solves the linear program, and takes `Exact`
 STEPS = 8  # of λ
 QUICK_ITERATIONS, QUICK_GAP = 300, 1e-4  # of the quick engine, for each
 
@@ -120,10 +123,10 @@ def discrepancy(
     for _ in range(n_splits):
         rows = points[rng.permutation(len(points))[:n]]
         sign = np.repeat([1.0, -1.0], n // 2)
-        if method == "lp" or (method == "auto" and n <= TINY):
+        if method == "lp" or (method == "auto" and n <= LINEAR_PROGRAM_ROWS):
             bounds.append((linear_program(rows, sign, penalty),) * 2)
         else:
-            quick = method == "auto" and n > SMALL and rows.shape[1] > 1
+            quick = method == "auto" and n > EXACT_ROWS and rows.shape[1] > 1
             bounds.append(_by_threshold(rows, sign, norm, tol, "admm" if quick else method, threads))
     halves = np.array(bounds)
     lower, upper = halves.mean(axis=0)
@@ -162,7 +165,7 @@ def _by_threshold(
         problem = Problem.from_data(X, sign, loss=Absolute(), penalty=penalty, lam=lam)
         gap = max(1e-9, 0.05 * max(tol, 0.1 ** (step + 1)) * lam / width)  # coarse at first: λ is far off then
         solver = make_solver(engine, problem, tol=gap, threads=threads)
-        if isinstance(solver, AdmmSolver):
+        if isinstance(solver, Admm):
             solver = replace(solver, tol=max(gap, QUICK_GAP), max_iter=QUICK_ITERATIONS)
         start = solver.solve(problem, start)
         if start.status == "interrupted":
@@ -220,3 +223,10 @@ def linear_program(X: Array, sign: Array, penalty: str) -> float:
     if result.status != 0:
         raise RuntimeError(f"The linear program was not solved: {result.message}")
     return size * float(-result.fun)
+
+
+def discrepancy_of(recipe: Recipe, rows: Rows, random_state: Any) -> Discrepancy:
+    """Return the discrepancy of the rows, whatever their order, in the units of the program."""
+    rows = ordered(rows)
+    Z = recipe.units(rows).scale_X(rows.X)
+    return discrepancy(Z, penalty=recipe.penalty.name, max_rows=ROWS_FOR_THE_THEORY, random_state=random_state)

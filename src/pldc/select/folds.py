@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.problem.recipe import Rows
+from pldc.problem.recipe import Rows, Split
 from pldc.problem.units import Units
 
 FEW_POINTS = 4  # points for each fold below which no point is left out whole, if its rows are many
-MANY = 20_000  # rows from which their order is that of a hash
+HASH_ROWS = 20_000  # rows from which their order is that of a hash
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits as if by chance
 DIGITS = 8  # of standardised numbers: what rounding may change does not count
 
@@ -53,7 +53,7 @@ def mixed(rows: Rows) -> Rows:
 
     Whatever order the rows are given in, the result is the same. Of many rows the order is that of a hash.
     """
-    if len(rows.y) <= MANY:
+    if len(rows.y) <= HASH_ROWS:
         merged, _ = distinct(rows)
         return merged.take(np.random.RandomState(0).permutation(len(merged.y)))
     table = np.column_stack([rows.X, rows.y]) + 0.0  # −0.0 becomes 0.0
@@ -71,7 +71,15 @@ def mixed(rows: Rows) -> Rows:
     if len(weight) < len(table):
         table = table[first]
     merged = Rows(table[:, :-1], table[:, -1], weight)
-    return merged if len(weight) > MANY else mixed(merged)
+    return merged if len(weight) > HASH_ROWS else mixed(merged)
+
+
+def ranks_of_classes(rows: Rows, outputs: int) -> IntArray:
+    """Return the rank of each of so many classes by content: fits that use it do not see what classes are called."""
+    rank = _rank_of_class(rows, Units.of(*rows).scale_X(rows.X))
+    out = np.empty(outputs, dtype=np.intp)
+    out[rows.y.astype(np.intp)] = rank.astype(np.intp)
+    return out
 
 
 def _rank_of_class(rows: Rows, Z: Array) -> Array:
@@ -104,7 +112,7 @@ def divided(rows: Rows, folds: int, classes: bool = False) -> Rows:
     )
 
 
-def interleaved(n: int, folds: int) -> list[tuple[IntArray, IntArray]]:
+def interleaved(n: int, folds: int) -> list[Split]:
     """Deal n sorted rows out to the folds in turn: every fold has its share of high and of low targets.
 
     The order of the folds changes from deal to deal (a fixed pseudo-random sequence), or a period in the data could
@@ -121,3 +129,15 @@ def subsample(n: int, most: float) -> IntArray:
     if n <= most:
         return np.arange(n)
     return np.sort(np.random.RandomState(0).choice(n, int(most), replace=False))
+
+
+def merged_in_folds(rows: Rows, splits: list[Split]) -> tuple[Rows, list[Split]]:
+    """Leave out rows of weight zero, merge equal rows of the same folds, and order them by content."""
+    keep = rows.weight > 0
+    base, member = distinct(rows.take(np.flatnonzero(keep)))
+    counts = [np.bincount(part, minlength=len(rows.y))[keep] for fold in splits for part in fold]
+    table, place = np.unique(np.column_stack([member, *counts]), axis=0, return_inverse=True)
+    weight = np.bincount(place.ravel(), weights=rows.weight[keep])
+    parts = [np.repeat(np.arange(len(table)), count) for count in table.T[1:]]
+    one = Rows(base.X[table[:, 0]], base.y[table[:, 0]], weight)
+    return one, list(zip(parts[::2], parts[1::2], strict=True))

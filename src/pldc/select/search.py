@@ -16,11 +16,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
-from pldc.function.max_affine import Array, IntArray
+from pldc.function.max_affine import Array
 from pldc.problem.program import Solution
-from pldc.problem.recipe import Recipe, Rows
-from pldc.select.intervals import CrossFit
-from pldc.select.rough import Fit, fit_path
+from pldc.problem.recipe import Recipe, Rows, Split
+from pldc.select.cross_fit import CrossFit
+from pldc.select.fold_fits import Fit, fit_path
 
 RATIO = 2.0
 HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of λ
@@ -30,7 +30,6 @@ AT_ONCE = 3  # values it grows by
 
 logger = logging.getLogger("pldc")
 Score = Callable[[Array, Rows], float]
-Split = tuple[IntArray, IntArray]
 
 
 def geometric_grid(scale: float) -> list[float]:
@@ -119,16 +118,25 @@ class Search:
         message = "cross-validation: best lam %.4g of %d values, mean score %.6g"
         logger.log(self.level, message, self.lam, len(lams), self.mean_score)
 
+    def run_at(self, lam: float) -> None:
+        """Fit the folds at one λ alone, coming from larger ones: for what they say of the rows left out."""
+        lams = [lam * RATIO**e for e in range(AT_ONCE, -1, -1)]
+        fits = self._fit(lams)
+        self.lam, self.lams = lam, [lam]
+        self._chosen = [fold[-1] for fold in fits]
+        self.scores = np.array([[self.score(fold[-1].prediction, t)] for fold, t in zip(fits, self.test, strict=True)])
+        self._seconds = np.array([[sum(fit.seconds for fit in fold)] for fold in fits])
+        self.mean_score = float((self.share @ self.scores)[0])
+
     def left_out(self) -> list[Array]:
         """Values of each fold's fit at the rows that it left out."""
         return [fit.prediction for fit in self._chosen]
 
     def cross_fit(self) -> CrossFit:
-        """Return the folds' fits of a regression, with their residuals where they did not look."""
+        """Return the folds' fits of a regression, with their values where they did not look."""
         return CrossFit(
             functions=[fit.functions[0] for fit in self._chosen],
-            residuals=[np.abs(test.y - values) for test, values in zip(self.test, self.left_out(), strict=True)],
-            weights=[test.weight for test in self.test],
+            values=self.left_out(),
             limits=[self._limits(train) for train in self.train],
             rows=self.rows,
             splits=self.splits,

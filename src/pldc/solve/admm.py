@@ -31,7 +31,7 @@ FIRST_CHECK, SPACING = 50, 1.25  # certify after so many iterations, then whenev
 
 
 @dataclass(frozen=True)
-class AdmmSolver:
+class Admm:
     """Approach the optimum quickly; a certified gap of 1e-2 is realistic.
 
     Parameters
@@ -58,6 +58,16 @@ class AdmmSolver:
     dtype: str = "float64"
     device: str | None = None
 
+    def refuses(self, problem: Problem) -> str | None:
+        """It answers all problems."""
+        return None
+
+    def memory(self, problem: Problem) -> float:
+        """Estimate the bytes that it will need at its peak."""
+        n, d = problem.X.shape
+        dense = 8 * n * n if n <= WEIGHTED else n * n / 4  # the latter: sparse multipliers, many at the start
+        return 8.0 * (dense + 4 * n * d * d)
+
     def solve(self, problem: Problem, start: Solution | None = None, monitor: Monitor | None = None) -> Solution:
         """Return a feasible solution with its multipliers; `status` says whether the gap was reached.
 
@@ -76,7 +86,7 @@ class AdmmSolver:
         with Workers(self.threads) as workers, run.interruptible():
             try:
                 if run.status == "running":
-                    method = Admm(bounded(run.problem), workers, weighted, self.dtype, self.device, hint)
+                    method = AdmmIteration(bounded(run.problem), workers, weighted, self.dtype, self.device, hint)
                     check, run.latest = FIRST_CHECK, method.solution
                 while run.status == "running":
                     method.step()
@@ -89,7 +99,7 @@ class AdmmSolver:
         return run.solution()
 
 
-class Admm:
+class AdmmIteration:
     """The iteration for one problem in numbers of order one: `step` makes it, `solution` reads it.
 
     Parameters
@@ -97,7 +107,7 @@ class Admm:
     problem : Problem
     workers : Workers
     weighted, dtype, device
-        As for :class:`AdmmSolver`.
+        As for :class:`Admm`.
     start : Solution, optional
     """
 

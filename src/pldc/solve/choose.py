@@ -1,80 +1,104 @@
-"""Which engine answers a problem, and whether its memory suffices.
+"""Which solver answers a problem, and whether its memory suffices.
 
-The accurate engine is faster to any gap below about 1e-2 as long as its matrix of order P·n fits; the quick engine
-needs next to no memory and takes over where a factorisation would take minutes. The numbers are measured: see
-"Benchmarks" in the documentation.
+The accurate solver is faster to any gap below about 1e-2 as long as its matrix of order P·n fits; the quick one needs
+next to no memory and takes over where a factorisation would take minutes. The numbers are measured: see "Benchmarks" in
+the documentation.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
 
 from pldc.problem.program import Problem
-from pldc.solve import AdmmSolver, ExactSolver, LineSolver, Solver
-from pldc.solve.admm import WEIGHTED
-from pldc.solve.exact import ALL_PAIRS
-from pldc.solve.line import fits_a_line
+from pldc.solve.admm import Admm
+from pldc.solve.contract import Solver
+from pldc.solve.exact import Exact
+from pldc.solve.line import Line
 
-SOLVERS = ("auto", "exact", "admm", "line")
-LARGEST_EXACT = 3000  # points up to which "auto" takes the accurate engine
+LARGEST_EXACT = 3000  # points up to which "auto" takes the accurate solver
 MOST_SCORES = 1500  # classes × points up to which it does so
-SLOTS = 120  # rows that the fullest point holds in a part: 40 to 60 in most solves, more where points cluster
 
 
-def make_solver(
-    name: str,
-    problem: Problem,
-    *,
-    tol: float,
-    max_iter: int | None = None,
-    threads: int | None = None,
-    device: str | None = None,
-) -> Solver:
-    """Return the solver called `name` for the problem; refuse it where its memory would not suffice."""
-    if name not in SOLVERS:
-        raise ValueError(f"solver must be one of {SOLVERS}, got {name!r}.")
-    if device is not None and name == "exact":
-        raise ValueError("device is for solver='admm' (or 'auto'): the exact solver runs on the processor.")
-    n = len(problem.X)
-    if name == "exact" and not problem.loss.boxed:
-        loss = problem.loss.name
-        raise ValueError(f"The {loss} loss has no form that solver='exact' can use: take solver='admm' or 'auto'.")
-    if name == "line" or (name == "auto" and device is None and fits_a_line(problem)):
-        return LineSolver(tol=tol, max_iter=500 if max_iter is None else max_iter)
-    if name == "auto":
+@dataclass(frozen=True)
+class Auto:
+    """Take the solver that suits the problem.
+
+    That is `Line` for one feature, without monotone; else `Exact` up to 3000 distinct rows (1500 classes × rows), if
+    its memory suffices and it knows the loss; else `Admm`.
+
+    Parameters
+    ----------
+    tol : float, default=1e-4
+        Certified relative gap to reach.
+    max_iter : int, optional
+        None: that of the solver.
+    """
+
+    name: ClassVar[str] = "auto"
+    tol: float = 1e-4
+    max_iter: int | None = None
+
+    def choose(self, problem: Problem) -> Solver:
+        """Return the solver for the problem."""
+        limits = {"tol": self.tol} | ({} if self.max_iter is None else {"max_iter": self.max_iter})
+        line, exact, quick = Line(**limits), Exact(**limits), Admm(**limits)  # type: ignore[arg-type]
+        if line.refuses(problem) is None:
+            return line
         most = LARGEST_EXACT if problem.outputs == 1 else MOST_SCORES // problem.outputs
-        name = "exact" if problem.loss.boxed and n <= most and _fits(memory("exact", problem)) else "admm"
-    if not _fits(memory(name, problem)):
-        remedy = "Use fewer rows" if name == "admm" else "Use solver='admm', which needs far less, or fewer rows"
+        able = exact.refuses(problem) is None and len(problem.X) <= most and fits(exact.memory(problem))
+        return exact if able else quick
+
+
+SOLVERS: dict[str, Any] = {kind.name: kind for kind in (Auto, Exact, Admm, Line)}
+
+
+def solver_setting(solver: Any, tol: float | None = None) -> Any:
+    """Return a solver, or `Auto`: one is returned as it is, a name stands for one with its defaults, and with `tol`."""
+    if isinstance(solver, str) and solver in SOLVERS:
+        return SOLVERS[solver]() if tol is None else SOLVERS[solver](tol=tol)
+    able = hasattr(solver, "tol") and (hasattr(solver, "solve") or hasattr(solver, "choose"))
+    if isinstance(solver, type) or not able:
+        raise ValueError(
+            f"solver must be one of {tuple(SOLVERS)}, or an object such as {Exact()!r}; got {solver!r:.80}."
+        )
+    if not (isinstance(solver.tol, Real) and 0 < float(solver.tol) < np.inf):
+        raise ValueError(f"tol must be a positive finite number, got {solver.tol!r:.80}.")
+    limit = solver.max_iter
+    if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1):
+        raise ValueError(f"max_iter must be a whole number ≥ 1, got {limit!r:.80}.")
+    return solver
+
+
+def make_solver(solver: Any, problem: Problem, *, tol: float | None = None, threads: int | None = None) -> Solver:
+    """Return the solver for the problem; refuse what it cannot answer, or has not the memory for."""
+    setting = solver_setting(solver, tol)
+    found: Solver = setting.choose(problem) if isinstance(setting, Auto) else setting
+    reason = found.refuses(problem)
+    if reason is not None:
+        raise ValueError(reason)
+    needed = found.memory(problem)
+    if not fits(needed):
+        remedy = (
+            "Use fewer rows" if found.name == Admm.name else "Use solver='admm', which needs far less, or fewer rows"
+        )
         raise MemoryError(
-            f"The {name!r} solver needs about {_size(memory(name, problem))} for {n} distinct rows, and "
+            f"The {found.name!r} solver needs about {_size(needed)} for {len(problem.X)} distinct rows, and "
             f"{_size(available() or 0.0)} are available. {remedy}."
         )
-    if name == "exact":
-        return ExactSolver(tol=tol, max_iter=200 if max_iter is None else max_iter, threads=threads)
-    return AdmmSolver(tol=tol, max_iter=2000 if max_iter is None else max_iter, threads=threads, device=device)
-
-
-def memory(name: str, problem: Problem) -> float:
-    """Estimate the bytes that an engine will need at its peak."""
-    m, (n, d) = problem.outputs, problem.X.shape
-    P = len(problem.signs) // m
-    q = d if problem.penalty.name == "componentwise" else 1
-    if name == "admm":
-        dense = 8 * n * n if n <= WEIGHTED else n * n / 4  # the latter: sparse multipliers, many at the start
-        return 8.0 * (dense + 4 * n * d * d)
-    scores = 0.0 if m == 1 else 3.0 * (m * n) ** 2
-    if n <= ALL_PAIRS:
-        return 8.0 * (m * n * P * d * (P * n + q) * 3 + scores)
-    C = P * SLOTS + q
-    return 8.0 * (m * (5 * (P * n + q) ** 2 + 2 * P * n * n / 8 + n * (C * C + 4 * P * d * C)) + scores)
+    return found if threads is None else replace(found, threads=threads)  # type: ignore[type-var]
 
 
 def _size(size: float) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
-def _fits(needed: float) -> bool:
+def fits(needed: float) -> bool:
+    """Say whether so many bytes can be had."""
     limit = available()
     return limit is None or needed <= limit
 

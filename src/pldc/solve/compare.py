@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.function.total import AnyPLDC
 from pldc.problem.certificate import certify as certify_solution
 from pldc.problem.losses import Loss, make_loss
 from pldc.problem.penalties import Penalty, make_penalty
@@ -37,7 +36,7 @@ class Comparison:
     gap : float
         (upper − lower) / upper: at most this share could be gained. Zero where `upper` is zero.
     loss, seminorm : float
-        The two terms, in the units of the program. The seminorm is that at the rows for a PLDC, whose parts are convex;
+        The two terms, in the units of the program. The seminorm is that at the rows for one term without hinges;
         for functions of hinged features, and for sums, an upper bound on it everywhere, which may be far too
         high.
     """
@@ -67,7 +66,7 @@ def certify(
 
     Parameters
     ----------
-    function : PLDC, HingedPLDC, PLDCSum or fitted DCRegressor
+    function : PLDC or fitted DCRegressor
         In the units of the data, such as ``model.function_``.
     X : array of shape (n, d)
     y : array of shape (n,)
@@ -119,13 +118,13 @@ def certify(
     return Comparison(upper, lower, (upper - lower) / upper if upper > 0 else 0.0, risk, seminorm)
 
 
-def seminorm_of(function: AnyPLDC, X: Array, units: Units, penalty: Penalty) -> float:
-    """Seminorm of a function in standardised units: of a PLDC at the rows, else a bound.
+def seminorm_of(function: PLDC, X: Array, units: Units, penalty: Penalty) -> float:
+    """Seminorm of a function in standardised units: of one term without hinges at the rows, else a bound.
 
     An affine function may be added to both parts. Of slopes a and b along a feature ``|a − g| + |b − g|`` is
     ``max(|a − b|, |a + b − 2g|)``: half of the middle of a + b is the best g for the componentwise penalty.
     """
-    if not isinstance(function, PLDC):
+    if not function.is_plain:
         scaled = function.compose(np.diag(units.scale), units.center) / units.y_scale
         return scaled.seminorm_bound("joint" if penalty.name == "joint" else "componentwise")
     a, b = (part.gradient(X) * units.scale / units.y_scale for part in (function.plus, function.minus))

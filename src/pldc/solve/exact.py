@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from pldc.function.max_affine import IntArray
 from pldc.problem.program import Problem, Solution
-from pldc.solve.admm import WEIGHTED, Admm
+from pldc.solve.admm import WEIGHTED, AdmmIteration
 from pldc.solve.coarsen import clusters, coarsen, refine
 from pldc.solve.interior_point import InteriorPoint
 from pldc.solve.pairs import AllPairs, WorkingSet
@@ -23,15 +23,17 @@ PATIENCE = 30  # iterations in which the gap, or the centring parameter, must fa
 EXHAUSTED = 1e-7  # share of the asked gap below which the interior point's own gap cannot help the certificate
 RADII = (1e-6, 0.0, 1e-5)  # in scaled numbers: near-duplicates merged, then as they are, then merged more widely
 ALL_PAIRS = 100  # points up to which all pairs are held
-QUICK_ITERATIONS, MANY = 15, 500  # of the quick engine, to find the first working set; beyond so many points, n / 5
-FAR, MORE = 1e-2, 500  # a gap that the quick engine may better, in so many iterations
-ALWAYS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
+SLOTS = 120  # rows that the fullest point holds in a part: 40 to 60 in most solves, more where points cluster
+# Iterations of the quick engine, to find the first working set; beyond so many points, n / 5.
+QUICK_ITERATIONS, MANY_POINTS = 15, 500
+FAR_GAP, MORE_ITERATIONS = 1e-2, 500  # a gap that the quick engine may better, in so many iterations
+ALL_CERTIFIED_POINTS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
 CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # beyond: one in five, and those whose own gap is below CLOSE · tol, SMALL, or a
 # tenth of the one certified before
 
 
 @dataclass(frozen=True)
-class ExactSolver:
+class Exact:
     """Solve the program to a certified relative gap.
 
     Parameters
@@ -47,6 +49,23 @@ class ExactSolver:
     tol: float = 1e-4
     max_iter: int = 200
     threads: int | None = None
+
+    def refuses(self, problem: Problem) -> str | None:
+        """Return why it cannot answer the problem."""
+        if problem.loss.boxed:
+            return None
+        return f"The {problem.loss.name} loss has no form that solver='exact' can use: take solver='admm' or 'auto'."
+
+    def memory(self, problem: Problem) -> float:
+        """Estimate the bytes that it will need at its peak."""
+        m, (n, d) = problem.outputs, problem.X.shape
+        P = len(problem.signs) // m
+        q = d if problem.penalty.name == "componentwise" else 1
+        scores = 0.0 if m == 1 else 3.0 * (m * n) ** 2
+        if n <= ALL_PAIRS:
+            return 8.0 * (m * n * P * d * (P * n + q) * 3 + scores)
+        C = P * SLOTS + q
+        return 8.0 * (m * (5 * (P * n + q) ** 2 + 2 * P * n * n / 8 + n * (C * C + 4 * P * d * C)) + scores)
 
     def solve(self, problem: Problem, start: Solution | None = None, monitor: Monitor | None = None) -> Solution:
         """Return a feasible solution with its multipliers; `status` says whether the gap was reached.
@@ -71,8 +90,8 @@ class ExactSolver:
                     descend(run, run.problem, workers, hint=hint)
                 elif (rep != np.arange(len(rep))).any():
                     descend(run, coarsen(run.problem, rep), workers, rep)
-            if run.status == "stalled" and run.best.gap > FAR:
-                come_nearer(run, workers)
+            if run.status == "stalled" and run.best.gap > FAR_GAP:
+                try_quick_iterations(run, workers)
         return run.solution()
 
 
@@ -100,7 +119,7 @@ def follow(run: Run, target: Problem, method: InteriorPoint, rep: IntArray | Non
     while run.status == "running":
         own_gap = method.mu * method.count / run.best.upper
         if (
-            len(target.X) <= ALWAYS
+            len(target.X) <= ALL_CERTIFIED_POINTS
             or own_gap <= max(CLOSE * run.tol, SMALL, 0.1 * gap_then)
             or len(run.history) % RARELY == 0
         ):
@@ -123,17 +142,17 @@ def follow(run: Run, target: Problem, method: InteriorPoint, rep: IntArray | Non
         run.latest = None
 
 
-def come_nearer(run: Run, workers: Workers) -> None:
+def try_quick_iterations(run: Run, workers: Workers) -> None:
     """Try the quick engine, from its own start, where rounding stopped the interior point far from the optimum.
 
     It is asked, certified and recorded ten times in all.
     """
     run.status = "running"
     try:
-        quick = Admm(bounded(run.problem), workers, len(run.problem.X) <= WEIGHTED)
+        quick = AdmmIteration(bounded(run.problem), workers, len(run.problem.X) <= WEIGHTED)
         run.latest = quick.solution
-        while run.status == "running" and quick.iterations < MORE:
-            for _ in range(MORE // 10):
+        while run.status == "running" and quick.iterations < MORE_ITERATIONS:
+            for _ in range(MORE_ITERATIONS // 10):
                 quick.step()
             run.offer(quick.solution())
             run.record()
@@ -155,9 +174,9 @@ def begin(target: Problem, workers: Workers, hint: Solution | None) -> InteriorP
 def rough(target: Problem, workers: Workers) -> Solution:
     """Run the quick engine for a moment; where its linear algebra fails, a paraboloid without multipliers stands in."""
     try:
-        quick = Admm(target, workers)
+        quick = AdmmIteration(target, workers)
         n = len(target.X)
-        for _ in range(QUICK_ITERATIONS if n <= MANY else n // 5):
+        for _ in range(QUICK_ITERATIONS if n <= MANY_POINTS else n // 5):
             quick.step()
         return quick.solution()
     except LinAlgError:

@@ -7,43 +7,28 @@ with the residuals of the optimality conditions. There are seven kinds:
     OVER, UNDER   e⁺ and e⁻, whose multipliers are the room w·up − ω and ω + w·down in the dual box of the loss:
                   f − y = ε ω / w + e⁺ − e⁻  (see `problem.losses`; the squared loss has no box and no such rows)
 
-Directions follow Mehrotra: a predictor, then a corrector that aims at a centre chosen by how far the predictor could
-go, then up to two of Gondzio's corrections while they lengthen the step.
+The loop is that of `predictor_corrector`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pldc.function.max_affine import Array
-from pldc.problem.losses import Residuals
 from pldc.problem.program import Problem, Solution
-from pldc.solve.coupled import CoupledNewton
 from pldc.solve.newton import Newton, Variables
+from pldc.solve.newton_classes import ClassNewton
 from pldc.solve.pairs import AllPairs, WorkingSet
+from pldc.solve.predictor_corrector import Direction, PredictorCorrector, centred_loss
 from pldc.solve.workers import Workers
 from pldc.solve.working_set import violated
 
 PAIR, PLUS, MINUS, NORM, SIGN, OVER, UNDER = range(7)
-TO_BOUNDARY = 0.995
-CORRECTORS = 2
 ROOM = 10.0  # slack of a new row, in units of that of a typical active one
-SHORTEST_STEP = 1e-10
 WAIST = 5.0  # of the hyperboloid to start at, in median distances from its centre
 
 
-class Direction(NamedTuple):
-    """Changes of the variables, of all slacks, of all multipliers, and of ω."""
-
-    x: Variables
-    s: list[Array]
-    z: list[Array]
-    omega: Array
-
-
-class InteriorPoint:
+class InteriorPoint(PredictorCorrector):
     """The interior point for one problem: `solution` is the current iterate, `step` makes the next one.
 
     Parameters
@@ -60,7 +45,7 @@ class InteriorPoint:
         self.problem, self.workers, self.pairs = problem, workers, pairs
         self.residuals = problem.loss.box_form(problem)
         self.loss = self.residuals.loss
-        self.boxed = bool(np.isfinite(self.loss.up))
+        self.boxed, self.curved = bool(np.isfinite(self.loss.up)), self.loss.softness > 0
         self._start()
 
     def solution(self) -> Solution:
@@ -164,69 +149,14 @@ class InteriorPoint:
         self.mask[PAIR] = self.pairs.mask
         self.count = sum(float(mask.sum()) for mask in self.mask)
 
-    @property
-    def mu(self) -> float:
-        """Average product of slack and multiplier."""
-        return sum(float(np.vdot(s, z * m)) for s, z, m in zip(self.s, self.z, self.mask, strict=True)) / self.count
-
-    def step(self) -> bool:
-        """Take one predictor-corrector step; False if the system cannot be solved or no progress is possible."""
+    def linearise(self) -> None:
+        """Look how far the iterate is from each optimality condition, and factor their derivatives."""
         self._residuals()
-        try:
-            newton = self._newton()
-            direction, (a, b) = self._search(newton)
-        except np.linalg.LinAlgError:
-            return False
-        a, b = min(1.0, TO_BOUNDARY * a), min(1.0, TO_BOUNDARY * b)
-        if not min(a, b) > SHORTEST_STEP:
-            return False
-        self.x, self.taken = self.x.plus(a, direction.x), (a, direction.x)
-        self.s = [s + a * ds for s, ds in zip(self.s, direction.s, strict=True)]
-        self.z = [z + b * dz for z, dz in zip(self.z, direction.z, strict=True)]
-        self.omega = self.omega + b * direction.omega
-        return True
+        self.newton = self._newton()
 
-    def _search(self, newton: Newton | CoupledNewton) -> tuple[Direction, tuple[float, float]]:
-        """Predict, correct, and correct again while that lengthens the step."""
-        products = [s * z for s, z in zip(self.s, self.z, strict=True)]
-        predictor = self._direction(newton, [-product for product in products])
-        a, b = self._steps(predictor)
-        mu = self.mu
-        after = sum(float(v.sum()) for v in self._products_after(predictor, a, b)) / self.count
-        centre = mu * min(1.0, max(after / mu, 1e-8)) ** 3
-        # Mehrotra's second-order term assumes a full step of the predictor; where that blocks, for the step it took.
-        best = -1.0
-        for share in (1.0, a * b):
-            aim = [
-                m * (centre - share * ds * dz) - product
-                for m, ds, dz, product in zip(self.mask, predictor.s, predictor.z, products, strict=True)
-            ]
-            other = self._direction(newton, aim)
-            steps = self._steps(other)
-            if sum(steps) > best:
-                target, direction, (a, b), best = aim, other, steps, sum(steps)
-            if min(steps) > 0.1:
-                break
-        for _ in range(CORRECTORS):
-            if min(a, b) >= 0.95:
-                break
-            # Gondzio: products at a longer step, pulled back into [0.1, 10] × centre.
-            ahead = self._products_after(direction, min(1.0, 1.1 * a + 0.1), min(1.0, 1.1 * b + 0.1))
-            pull = [np.maximum(np.clip(v, 0.1 * centre, 10.0 * centre) - v, -10.0 * centre) for v in ahead]
-            target = [k + m * v for k, m, v in zip(target, self.mask, pull, strict=True)]
-            other = self._direction(newton, target)
-            a_new, b_new = self._steps(other)
-            if not a_new + b_new > a + b + 0.02 * min(1.0, a + b):
-                break
-            direction, a, b = other, a_new, b_new
-        return direction, (a, b)
-
-    def _products_after(self, direction: Direction, a: float, b: float) -> list[Array]:
-        """Products s·z after steps a and b."""
-        return [
-            (s + a * ds) * (z + b * dz) * m
-            for s, z, ds, dz, m in zip(self.s, self.z, direction.s, direction.z, self.mask, strict=True)
-        ]
+    def move(self, length: float, change: Variables) -> None:
+        """Change the variables."""
+        self.x, self.taken = self.x.plus(length, change), (length, change)
 
     def _residuals(self) -> None:
         """How far the iterate is from each optimality condition."""
@@ -251,7 +181,7 @@ class InteriorPoint:
             (omega @ problem.X - self.c_sign * self.z[SIGN]) * problem.linear,
         )
 
-    def _newton(self) -> Newton | CoupledNewton:
+    def _newton(self) -> Newton | ClassNewton:
         problem, s, z = self.problem, self.s, self.z
         softness = self.loss.softness / self.residuals.weight
         if self.boxed:
@@ -266,7 +196,7 @@ class InteriorPoint:
         ]
         curvature = self.residuals.curvature(self.psi)
         weights = (problem, self.pairs, self.workers, self.theta, self.gamma, inverse[0], inverse[1], curvature)
-        return Newton(*weights, z[SIGN] / s[SIGN]) if problem.outputs == 1 else CoupledNewton(*weights)
+        return Newton(*weights, z[SIGN] / s[SIGN]) if problem.outputs == 1 else ClassNewton(*weights)
 
     def _of_slopes(self, norm: Array) -> Array:
         """Give a quantity of the norm rows (n, q) to every slope that counts towards them: (P, n, d) or alike."""
@@ -276,7 +206,7 @@ class InteriorPoint:
         each = len(self.problem.signs) // m
         return np.repeat(np.stack(np.split(norm, m, axis=1)), each, axis=0)
 
-    def _direction(self, newton: Newton | CoupledNewton, target: list[Array]) -> Direction:
+    def direction(self, target: list[Array]) -> Direction:
         """Solve the linearised conditions for a wanted change `target` of every product s·z."""
         problem, s, z, r = self.problem, self.s, self.z, self.r_dual
         pull = [k / slack for k, slack in zip(target[:OVER], s[:OVER], strict=True)]
@@ -288,7 +218,7 @@ class InteriorPoint:
             shift = shift - target[OVER] / z[OVER] + target[UNDER] / z[UNDER]
         force = self.residuals.adjoint(self.psi * shift)
         each = self._of_slopes(norm)
-        dx = newton.solve(
+        dx = self.newton.solve(
             Variables(
                 phi - r.phi - problem.to_parts(force),
                 self.free_plus * (pull[PLUS] - r.gp + g - each),
@@ -316,32 +246,3 @@ class InteriorPoint:
                 (k - slack * u) / w for k, slack, u, w in zip(target[OVER:], s[OVER:], dz[OVER:], z[OVER:], strict=True)
             ]
         return Direction(dx, ds, dz, domega)
-
-    def _steps(self, direction: Direction) -> tuple[float, float]:
-        """Longest steps that keep slacks and multipliers positive; equal where the loss is curved."""
-        a = min(longest(s, ds) for s, ds in zip(self.s, direction.s, strict=True))
-        b = min(longest(z, dz) for z, dz in zip(self.z, direction.z, strict=True))
-        return (min(a, b),) * 2 if self.loss.softness > 0 else (a, b)
-
-
-def centred_loss(residuals: Residuals, r: Array, mu: float) -> tuple[Array, Array, Array]:
-    """Solve r = ε ω / w + μ / (w·up − ω) − μ / (ω + w·down) for ω by bisection; return ω and the room on both sides."""
-    w, loss = residuals.weight, residuals.loss
-    low, high = np.zeros_like(w), np.ones_like(w)  # share of the box below ω
-    width = w * (loss.up + loss.down)
-    for _ in range(40):
-        share = 0.5 * (low + high)
-        omega = share * width - w * loss.down
-        left = loss.softness * omega / w + mu / ((1 - share) * width) - mu / (share * width) < r
-        low, high = np.where(left, share, low), np.where(left, high, share)
-    share = np.clip(share, 1e-8, 1 - 1e-8)
-    return share * width - w * loss.down, (1 - share) * width, share * width
-
-
-def longest(s: Array, ds: Array) -> float:
-    """Largest step ≤ 1 / TO_BOUNDARY with s + step · ds ≥ 0; zero for a direction that is not a number."""
-    ratio = np.divide(ds, s, out=np.zeros_like(s), where=s > 0)  # s = 0: left out by a mask
-    shrink = -float(ratio.min(initial=0.0))
-    if np.isnan(shrink):
-        return 0.0
-    return min(1.0 / shrink, 1.0 / TO_BOUNDARY) if shrink > 0 else 1.0 / TO_BOUNDARY

@@ -110,7 +110,7 @@ def minimal_interpolant(X: ArrayLike, y: ArrayLike, penalty: str = "joint", tol:
         upper = unit * norm.value(slopes)
         if upper < best.upper or best.lower == 0.0:
             parts = [MaxAffine(g, phi - (g * problem.X).sum(axis=1)) for phi, g in zip(values, slopes, strict=True)]
-            f = PLDC(*parts).compose(np.eye(points.shape[1]) / scaling.size, -scaling.shift / scaling.size)
+            f = PLDC(parts[0], parts[1]).compose(np.eye(points.shape[1]) / scaling.size, -scaling.shift / scaling.size)
             best = replace(best, function=scaling.y_size * f + scaling.y_shift, upper=upper)
         best = replace(best, lower=max(best.lower, unit * certificate.lower / lam))
         if best.upper - best.lower <= tol * best.upper:

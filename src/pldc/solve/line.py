@@ -23,13 +23,14 @@ from typing import ClassVar
 import numpy as np
 
 from pldc.problem.program import Problem, Solution
-from pldc.solve.chain import Chain
-from pldc.solve.exact import ExactSolver
+from pldc.solve.exact import Exact
+from pldc.solve.one_feature import OneFeatureProgram
 from pldc.solve.run import Monitor, Run, bounded
 
 FIRST_KNOTS = 200
 MOST_KNOTS = 20_000
-FEW = 3000  # points up to which the accurate engine takes over where near-duplicates, or many scales, stop this one
+# Points up to which the accurate engine takes over where near-duplicates, or many scales, stop this one.
+EXACT_INSTEAD_POINTS = 3000
 OWN_GAP = 1e-2  # of the interior point on the knots, as a share of the asked one
 EARLY = 3e-3  # the same, as a share of the gap so far: while knots are missing, more is not worth it
 STRAIGHT = 1e-5  # bends below this share of the largest may be left out
@@ -43,7 +44,7 @@ def fits_a_line(problem: Problem) -> bool:
 
 
 @dataclass(frozen=True)
-class LineSolver:
+class Line:
     """Solve the program in one dimension to a certified relative gap.
 
     Parameters
@@ -52,16 +53,25 @@ class LineSolver:
         Certified relative gap to reach.
     max_iter : int, default=500
         Iterations over all rounds.
+    threads : int or None
+        It uses one.
     """
 
     name: ClassVar[str] = "line"
     tol: float = 1e-4
     max_iter: int = 500
+    threads: int | None = None
+
+    def refuses(self, problem: Problem) -> str | None:
+        """Return why it cannot answer the problem."""
+        return None if fits_a_line(problem) else "solver='line' is for a regression on one feature without monotone."
+
+    def memory(self, problem: Problem) -> float:
+        """Estimate the bytes that it will need at its peak."""
+        return 2000.0 * len(problem.X)
 
     def solve(self, problem: Problem, start: Solution | None = None, monitor: Monitor | None = None) -> Solution:
-        """Return a feasible solution with its multipliers; `start` is not needed. See :class:`ExactSolver`."""
-        if not fits_a_line(problem):
-            raise ValueError("solver='line' is for a regression on one feature without monotone.")
+        """Return a feasible solution with its multipliers; `start` is not needed. See :class:`Exact`."""
         run = Run(problem, self.tol, self.max_iter, monitor)
         target = bounded(run.problem)
         with run.interruptible():
@@ -69,8 +79,8 @@ class LineSolver:
                 _refine(run, target)
         if run.status == "running":
             run.status = "stalled"
-        if run.status == "stalled" and len(problem.X) <= FEW:
-            return ExactSolver(tol=self.tol).solve(problem, monitor=monitor)
+        if run.status == "stalled" and len(problem.X) <= EXACT_INSTEAD_POINTS:
+            return Exact(tol=self.tol).solve(problem, monitor=monitor)
         return run.solution()
 
 
@@ -78,25 +88,25 @@ def _refine(run: Run, target: Problem) -> None:
     """Solve on knots, add those that are missing, and so on."""
     n = len(target.X)
     knots = np.unique(np.linspace(0, n - 1, min(n, FIRST_KNOTS)).astype(np.intp))
-    chain, least = Chain(target, knots), OWN_GAP * run.tol
+    chain, least = OneFeatureProgram(target, knots), OWN_GAP * run.tol
     accuracy = max(least, EARLY)
     while _advance(run, chain, accuracy):
         more = np.union1d(chain.knots, chain.missing())
         if len(chain.knots) < len(more) <= MOST_KNOTS:
-            chain, accuracy = Chain(target, more), max(least, EARLY * run.best.gap)
+            chain, accuracy = OneFeatureProgram(target, more), max(least, EARLY * run.best.gap)
         elif accuracy > least:
             accuracy = least  # no knot is missing: go on with these
         else:
             return
     few = chain.bends(STRAIGHT)
     if run.status == "optimal" and len(few) < len(chain.knots):
-        lean = Chain(target, few)
+        lean = OneFeatureProgram(target, few)
         for _ in lean.steps(least):
             pass
         run.prefer(lean.solution())
 
 
-def _advance(run: Run, chain: Chain, accuracy: float) -> bool:
+def _advance(run: Run, chain: OneFeatureProgram, accuracy: float) -> bool:
     """Step to the wanted accuracy on these knots, and certify; False when that ends the solve."""
     run.latest = chain.solution
     for _ in chain.steps(accuracy):

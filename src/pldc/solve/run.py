@@ -13,7 +13,7 @@ from scipy.optimize import lsq_linear
 from scipy.sparse import csr_array
 
 from pldc.function.max_affine import Array
-from pldc.problem.certificate import Certificate, bracket, certify, tree_flow
+from pldc.problem.certificate import CertifiedSolution, bracket, certify, tree_flow
 from pldc.problem.program import Problem, Solution
 from pldc.problem.scaling import normalise
 
@@ -45,7 +45,7 @@ class Run:
     ----------
     problem : Problem
         In numbers of order one.
-    best : Certificate
+    best : CertifiedSolution
         The best bounds so far, from different iterates perhaps.
     status : str
         "running", or a key of STATUS.
@@ -121,7 +121,7 @@ def bounded(problem: Problem) -> Problem:
     return replace(problem, lam=min(problem.lam, LARGEST_LAM))
 
 
-def tighter(problem: Problem, a: Certificate, b: Certificate) -> Certificate:
+def tighter(problem: Problem, a: CertifiedSolution, b: CertifiedSolution) -> CertifiedSolution:
     """Combine two certificates of one problem: the lower upper bound and the higher lower bound."""
     up = b if b.upper < a.upper else a
     low = b if b.lower > a.lower else a

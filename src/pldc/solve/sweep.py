@@ -29,7 +29,7 @@ from pldc.solve.workers import Workers
 
 BLOCK_BYTES = 1 << 21  # fewer, larger blocks: every call hands the interpreter lock from one thread to the other
 DEVICE_BYTES = 1 << 26
-FEW = 500_000  # numbers W of all parts up to which they are held as they are
+DENSE_NUMBERS = 500_000  # numbers W of all parts up to which they are held as they are
 DENSE = 500  # points up to which T is handed over as a dense array: one of these sizes costs less than a sparse one
 FORGET = 1e-9  # of the largest entry of W: what is left of an old multiplier below this is dropped
 
@@ -264,6 +264,6 @@ def make_sweep(X: Array, parts: int, workers: Workers, dtype: Any, device: str |
     """Return the pass for so many points, on the device asked for."""
     if device is not None:
         return TorchSweep(X, parts, workers, dtype, device)
-    if parts * len(X) ** 2 <= FEW and np.dtype(dtype) == np.float64:
+    if parts * len(X) ** 2 <= DENSE_NUMBERS and np.dtype(dtype) == np.float64:
         return DenseSweep(X, parts)
     return Sweep(X, parts, workers, dtype)

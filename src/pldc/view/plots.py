@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function import AnyPLDC
+from pldc.fit.program import Path
+from pldc.function import PLDC
 from pldc.function.max_affine import Array
-from pldc.select.path import Path
 
 NEAR = 0.1  # of the best error: how much more the smallest number of pieces may have to be chosen
 
@@ -27,7 +27,7 @@ def plot_surface(
 
     Parameters
     ----------
-    function : PLDC, HingedPLDC, PLDCSum or fitted DCRegressor
+    function : PLDC or fitted DCRegressor
         A function of two variables.
     X : array of shape (n, 2)
     y : array of shape (n,)
@@ -62,7 +62,7 @@ def plot_regions(
 
     Parameters
     ----------
-    function : PLDC, HingedPLDC, PLDCSum or fitted DCRegressor
+    function : PLDC or fitted DCRegressor
         A function of two variables.
     X : array of shape (n, 2)
         Points to mark; the picture covers their range.
@@ -94,7 +94,7 @@ def plot_regions(
     return ax
 
 
-def _of_two(function: Any, X: ArrayLike) -> tuple[AnyPLDC, Array]:
+def _of_two(function: Any, X: ArrayLike) -> tuple[PLDC, Array]:
     """Check that a function, or that of a fitted regressor, and its rows are of two variables."""
     function, points = getattr(function, "function_", function), np.asarray(X, dtype=np.float64)
     if not hasattr(function, "n_features"):

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.special import xlogy
+from scipy.special import expit, xlogy
 
 from pldc.function.max_affine import Array
 from pldc.problem.losses.base import Dual, Loss, Observations
@@ -196,6 +196,21 @@ class LogLoss(ClassLoss):
     def at(self, F: Array, y: Array) -> Array:
         """ℓ."""
         return log_sum(F) - F[y.astype(np.intp), np.arange(F.shape[1])]
+
+    def both(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return ℓ and ω for scores (…, m, o) of many fits; one score alone is label 1's, less label 0's."""
+        label, at = y.astype(np.intp), np.arange(F.shape[-1])
+        if F.shape[-2] == 1:
+            sign = (1 - 2 * label).astype(F.dtype)
+            p = expit(sign * F)
+            return np.asarray(np.logaddexp(0.0, sign * F)[..., 0, :]), sign * p
+        F = F - F.max(axis=-2, keepdims=True)
+        p = np.exp(F)
+        total = p.sum(axis=-2, keepdims=True)
+        value = np.log(total[..., 0, :]) - F[..., label, at]
+        p /= total
+        p[..., label, at] -= 1.0
+        return value, p
 
     def prox(self, V: Array, y: Array, step: Array, near: Array | None = None) -> Array:
         """Take Newton's steps from `near`, or else from V, halved where they do not descend."""

@@ -1,0 +1,116 @@
+"""Splitters and scorers of scikit-learn, turned into what the spine takes: places of rows, and a plain function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GroupKFold, check_cv
+
+from pldc.estimators.checks import flag, whole
+from pldc.fit import CrossValidation
+from pldc.function.max_affine import Array
+from pldc.problem.losses import softmax
+from pldc.problem.recipe import Rows, Split
+
+FEWEST_ROWS = 4  # that a cross-validation looks at
+
+
+def cross_validation(cv: Any) -> CrossValidation:
+    """Return the parameter `cv` as an object, with its numbers checked."""
+    found = cv if isinstance(cv, CrossValidation) else CrossValidation(cv)
+    if isinstance(found.folds, Real):
+        whole("cv", found.folds, 2)
+    if found.max_rows is not None:
+        whole("max_rows", found.max_rows, FEWEST_ROWS, optional=True)
+    flag("one_standard_error", found.one_standard_error)
+    return found
+
+
+def folds_of(model: Any, cv: CrossValidation, given: Rows, groups: ArrayLike | None) -> int | list[Split]:
+    """Return a number of folds, or the places of each; rows of weight zero are in none."""
+    if groups is not None and np.shape(groups) != given.y.shape:
+        raise ValueError(f"groups must hold one label for each of {len(given.y)} rows, got shape {np.shape(groups)}.")
+    number = isinstance(cv.folds, Integral)
+    if number and groups is None:
+        return int(cv.folds)
+    splitter = check_cv(cv.folds, given.y, classifier=is_classifier(model))
+    if number:
+        count = len(np.unique(np.asarray(groups)))
+        if count < 2:
+            raise ValueError("All rows are of one group: there is no other to validate on.")
+        splitter = GroupKFold(min(int(cv.folds), count))
+    splits = []
+    for fold in splitter.split(given.X, given.y, groups):
+        train, test = (places(part, len(given.y)) for part in fold)
+        train, test = train[given.weight[train] > 0], test[given.weight[test] > 0]
+        if len(train) and len(test):
+            splits.append((train, test))
+    if not splits:
+        raise ValueError(f"cv={cv.folds!r} yields no fold with rows to fit and rows to validate on.")
+    return splits
+
+
+def places(part: Any, n: int) -> np.ndarray:
+    """Return the places that a splitter names, as numbers or as a mask."""
+    try:
+        return np.arange(n)[np.asarray(part)]
+    except IndexError:
+        raise ValueError(f"cv must name places of {n} rows, 0 to {n - 1}; got {np.asarray(part)!r:.80}.") from None
+
+
+def scorer_of(model: Any, scoring: Any, classes: np.ndarray | None) -> Callable[[Array, Rows], float] | None:
+    """Return score(prediction, rows) of a scorer; None, which stands for the loss, if there is none."""
+    if scoring is None:
+        return None
+    scorer = check_scoring(model, scoring=scoring)
+
+    def score(prediction: Array, test: Rows) -> float:
+        if classes is None:
+            known, y = Predicted(prediction), test.y
+        else:
+            known, y = PredictedScores(prediction.T, classes), classes[test.y.astype(int)]
+        if np.ptp(test.weight) == 0:
+            return float(scorer(known, test.X, y))
+        try:
+            return float(scorer(known, test.X, y, sample_weight=test.weight))
+        except TypeError:  # a scorer that knows no weights
+            return float(scorer(known, test.X, y))
+
+    return score
+
+
+class Predicted(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Predictions that are known already, for a scorer that wants an estimator."""
+
+    def __init__(self, values: Array):
+        self.values = values
+
+    def predict(self, X: Any) -> Array:
+        """Return them."""
+        return self.values
+
+
+class PredictedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Scores (n, m) that are known already, for a scorer that wants a classifier."""
+
+    def __init__(self, scores: Array, classes: np.ndarray):
+        self.scores, self.classes = scores, classes
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of the highest score."""
+        return np.asarray(self.classes_[self.scores.argmax(axis=1)])
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores."""
+        return self.scores if self.scores.shape[1] > 2 else self.scores[:, 1] - self.scores[:, 0]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities as of the log loss."""
+        return softmax(self.scores.T).T

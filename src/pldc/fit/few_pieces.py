@@ -1,0 +1,204 @@
+"""Few pieces: order and fold the rows, standardise, search, and keep the mean of what predicts best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pldc.compact.clock import Clock
+from pldc.compact.members import Candidate, Task
+from pldc.compact.plan import FEW_ROWS, plan_for, plan_for_classes
+from pldc.compact.search import Found, Search
+from pldc.fit.settings import Settings
+from pldc.function.max_affine import Array
+from pldc.function.pldc import PLDC
+from pldc.model import Errors, Model
+from pldc.problem.recipe import Recipe, Rows, Split
+from pldc.problem.units import Units
+from pldc.select.calibration import calibrate
+from pldc.select.cross_fit import CrossFit
+from pldc.select.folds import distinct, divided, interleaved, merged_in_folds, mixed
+from pldc.solve.run import Monitor
+from pldc.solve.workers import Workers
+
+SHUFFLE_SEED = 1  # of the order of rows that were sorted for the folds
+TEMPERATURE_PRIOR = 10.0  # rows
+QUARTILES = 1.349  # distance of the quartiles of a normal distribution, in standard deviations
+
+
+def prepared(given: Rows, folds: int | list[Split], classes: bool = False) -> tuple[Rows, list[Split]]:
+    """Return distinct rows in an order that means nothing, and folds of them.
+
+    A number of folds deals them out by content; of many rows one fold alone is left out. Folds given by places keep
+    them, and equal rows of the same folds are merged.
+    """
+    if isinstance(folds, list):
+        return shuffled(*merged_in_folds(given, folds))
+    here = given.weight > 0
+    rows = given if here.all() else given.take(np.flatnonzero(here))
+    if len(rows.y) > FEW_ROWS:
+        rows = mixed(rows)
+    if len(rows.y) <= FEW_ROWS:
+        shares = divided(distinct(rows, classes)[0], folds, classes)
+        return shuffled(shares, interleaved(len(shares.y), min(folds, len(shares.y))))
+    left_out = np.arange(len(rows.y)) % folds == 0  # so that of every beginning of the rows a share is left out
+    return rows, [(np.flatnonzero(~left_out), np.flatnonzero(left_out))]
+
+
+def shuffled(rows: Rows, splits: list[Split]) -> tuple[Rows, list[Split]]:
+    """Shuffle rows that are in an order, and the places of their folds."""
+    order = np.random.RandomState(SHUFFLE_SEED).permutation(len(rows.y))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return rows.take(order), [(np.sort(place[train]), np.sort(place[test])) for train, test in splits]
+
+
+def robust_units(rows: Rows, recipe: Recipe) -> Units:
+    """Standardise; where outliers must not count, the unit of y is one that they do not move."""
+    units = replace(recipe, standardize=True).units(rows)
+    if not recipe.loss.resists_outliers:
+        return units
+    order = np.argsort(rows.y, kind="stable")
+    mass = np.cumsum(rows.weight[order])
+    low, middle, high = rows.y[order][np.searchsorted(mass, np.array([0.25, 0.5, 0.75]) * mass[-1])]
+    spread = (high - low) / QUARTILES
+    return replace(units, y_center=float(middle), y_scale=float(spread)) if spread > 0 else units
+
+
+def task_of(rows: Rows, recipe: Recipe) -> Task:
+    """Return the rows, standardised, with what is asked of their fit."""
+    return Task(rows, robust_units(rows, recipe), recipe.loss, recipe.shape, recipe.monotone, recipe.outputs)
+
+
+def compact_model(
+    rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None
+) -> tuple[Model, CrossFit | None, bool]:
+    """Search for compact functions of the rows, which are in an order that means nothing.
+
+    Returned are the model, the fits of the folds, and whether Ctrl-C ended it.
+    """
+    recipe, (n, d) = settings.recipe, rows.X.shape
+    task = task_of(rows, recipe)
+    straight = recipe.shape != "dc"  # a curve would bend a convex function
+    hinged = bool(recipe.monotone.any()) and not straight  # its pieces can rise in the shape of an S
+    plan = plan_for_classes(n, d) if recipe.outputs > 1 else plan_for(n, d, plain=straight, hinged=hinged)
+    if recipe.monotone.any():  # directions have no signs
+        plan = replace(plan, candidates=[replace(c, rounds=0) for c in plan.candidates])
+    with Workers(settings.threads) as workers:
+        search = Search(
+            task,
+            lambda m: beginning(splits, m),
+            scorer(rows, settings),
+            settings.clip and recipe.outputs == 1,
+            clock,
+            workers.pool,
+            settings.starts_seed,
+            settings.level,
+            monitor,
+        )
+        try:
+            found, interrupted = search.run(plan), False
+        except KeyboardInterrupt:
+            found, interrupted = search.found, True
+    folds = cross_fit(found, rows, settings.clip) if recipe.outputs == 1 else None
+    return model_of(found, task, folds, settings), folds, interrupted
+
+
+def beginning(splits: list[Split], m: int) -> list[Split]:
+    """Return the folds of the first m rows."""
+    parts = [(train[train < m], test[test < m]) for train, test in splits]
+    return [part for part in parts if len(part[0]) and len(part[1])]
+
+
+def scorer(rows: Rows, settings: Settings) -> Callable[[Array, Any], float]:
+    """Return the score of values at some places of the rows; the rows of a fold are taken once."""
+    score, tests = settings.score_in_units_of(rows), {}
+    if settings.score is None and settings.recipe.outputs > 1:
+        score = one_row_more(rows)
+
+    def at_places(values: Array, at: Any) -> float:
+        key = id(at)
+        if key not in tests:
+            tests[key] = at, rows.take(at)  # holds `at`, so that its id stays its own
+        return score(values, tests[key][1])
+
+    return at_places
+
+
+def one_row_more(rows: Rows) -> Callable[[Array, Rows], float]:
+    """Return the log loss, negative, of scores (m, n), as if one row more had been seen, of all classes alike.
+
+    On classes that a fit has told apart without error, the loss alone would prefer ever steeper scores.
+    """
+    shared = 1.0 / (1.0 + rows.weight.sum())
+
+    def score(F: Array, test: Rows) -> float:
+        total = np.logaddexp.reduce(F, axis=0)
+        own = F[test.y.astype(np.intp), np.arange(F.shape[1])]
+        loss = total - (1.0 - shared) * own - shared * F.mean(axis=0)
+        return -float(test.weight / test.weight.sum() @ loss)
+
+    return score
+
+
+def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Settings) -> Model:
+    """Write down what was found."""
+    y = task.rows.y
+    span, temperature = (-np.inf, np.inf), None if task.classes == 1 else 1.0
+    if task.classes == 1:
+        span = float(y.min()), float(y.max())
+    elif found.left_out:
+        tests = task.rows.take(np.concatenate([test for _, test in found.splits]))
+        temperature = calibrate(np.concatenate(found.left_out, axis=1), tests, TEMPERATURE_PRIOR)
+    starts = max(len(found.functions) // max(len(found.entries), 1), 1)
+    scores = np.array([score for _, score in found.scores])
+    return Model(
+        kind="compact",
+        functions=tuple(PLDC.mean(each) for each in zip(*found.functions, strict=True)),
+        center=task.units.center,
+        spread=task.units.scale,
+        limits=span if settings.clip else (-np.inf, np.inf),
+        target_range=span,
+        temperature=temperature,
+        n_iter=max([1, *(e.candidate.steps for e in found.entries)]),
+        errors=None if folds is None else Errors.of(*folds.errors),
+        cv_score=found.score,
+        cv_results={
+            "params": [described(e.candidate, e.ridge, e.round, 1) for e, _ in found.scores],
+            "mean_test_score": scores,
+            "rank_test_score": np.array([1 + int((scores > s).sum()) for s in scores]),
+        },
+        chosen=[described(e.candidate, e.ridge, e.round, starts) for e in found.entries],
+    )
+
+
+def cross_fit(found: Found, rows: Rows, clip: bool) -> CrossFit | None:
+    """Return the fits of the folds, and their values at the rows they left out."""
+    if not found.fold_functions:
+        return None
+    limits = [
+        (float(rows.y[train].min()), float(rows.y[train].max())) if clip else (-np.inf, np.inf)
+        for train, _ in found.splits
+    ]
+    return CrossFit(
+        functions=[PLDC.mean([one for (one,) in functions]) for functions in found.fold_functions],
+        values=[np.clip(v, *cut) for v, cut in zip(found.left_out, limits, strict=True)],
+        limits=limits,
+        rows=rows,
+        splits=found.splits,
+    )
+
+
+def described(candidate: Candidate, ridge: float, learned: int, starts: int) -> dict[str, Any]:
+    """Say what a candidate is, in words."""
+    return {
+        "features": "hinged" if candidate.knots else "plain",
+        "knots": candidate.knots,
+        "pieces": candidate.pieces,
+        "ridge": ridge,
+        "coordinates_learned": learned,
+        "starts": starts,
+    }

@@ -1,0 +1,197 @@
+"""The program: choose λ, solve, certify, and write the function in the units of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pldc.fit.settings import Settings
+from pldc.function.max_affine import Array
+from pldc.function.pldc import PLDC
+from pldc.model import Errors, Model, SolvedProgram
+from pldc.problem.certificate import Certificate, certify
+from pldc.problem.program import Problem, Solution
+from pldc.problem.recipe import Recipe, Rows, Split
+from pldc.problem.units import Units
+from pldc.select.calibration import calibrate
+from pldc.select.cross_fit import CrossFit
+from pldc.select.folds import distinct, divided, interleaved, subsample
+from pldc.select.lam import rate, scale_of_lam, theory_lam
+from pldc.select.search import Search
+from pldc.solve import Solver
+from pldc.solve.choose import make_solver
+from pldc.solve.run import Monitor
+
+FEWEST_ROWS = 4  # distinct ones, of which some can be left out
+
+
+def program_model(
+    rows: Rows, given: Rows, settings: Settings, log: Monitor, monitor: Monitor | None
+) -> tuple[Model, CrossFit | None, bool]:
+    """Fit the program to the rows; folds may name places of the `given` ones, those of weight zero included."""
+    recipe = settings.recipe
+    units = recipe.units(rows)
+    solver_for = partial(make_solver, settings.solver, threads=settings.threads)
+    solver_for(recipe.problem(rows, units, 1.0))  # refuses what cannot be solved, before any work
+    lam, search = choose_lam(rows, given, settings)
+    problem = recipe.problem(rows, units, lam)
+    solver = solver_for(problem)
+    solution = solver.solve(problem, monitor=both(log, monitor))
+    functions, numbers = read(problem, units, solution, solver)
+    model = Model(
+        kind="program",
+        functions=tuple(functions),
+        center=Units.of(*rows).center,
+        spread=Units.of(*rows).scale,
+        n_iter=solution.iterations,
+        program=numbers,
+    )
+    model = of_classes(model, recipe, search) if recipe.outputs > 1 else of_values(model, rows, settings, search)
+    if search is not None:
+        model = replace(model, cv_score=search.mean_score, cv_results=search.results())
+    folds = search.cross_fit() if search is not None and recipe.outputs == 1 else None
+    return model, folds, solution.status == "interrupted"
+
+
+def of_values(model: Model, rows: Rows, settings: Settings, search: Search | None) -> Model:
+    """Add what a regression has: limits, and errors at rows left out."""
+    span = float(rows.y.min()), float(rows.y.max())
+    errors = None if search is None else Errors.of(*search.cross_fit().errors)
+    return replace(model, target_range=span, limits=span if settings.clip else (-np.inf, np.inf), errors=errors)
+
+
+def of_classes(model: Model, recipe: Recipe, search: Search | None) -> Model:
+    """Add what a classification has: a temperature, calibrated where the folds did not look."""
+    if recipe.loss.gives_probabilities or search is None:  # of too few rows to leave any out: as they are
+        return replace(model, temperature=1.0)
+    tests = Rows(*(np.concatenate([getattr(test, name) for test in search.test]) for name in Rows._fields))
+    return replace(model, temperature=calibrate(np.concatenate(search.left_out(), axis=1), tests))
+
+
+def choose_lam(rows: Rows, given: Rows, settings: Settings) -> tuple[float, Search | None]:
+    """Return λ, and the search that chose it, if one did."""
+    recipe, classes = settings.recipe, settings.recipe.outputs > 1
+    known = settings.lam if not isinstance(settings.lam, str) else None
+    if known is not None and (not classes or recipe.loss.gives_probabilities):
+        return known, None
+    if settings.lam == "srm":
+        return theory_lam(recipe, rows, None, settings.seed), None
+    merged, _ = distinct(rows, classes)
+    if len(divided(merged, FEWEST_ROWS, classes).y) < FEWEST_ROWS:
+        return known or scale_of_lam(recipe, rows), None
+    table, splits, share = folds_of(merged, given, settings)
+    search = Search(
+        recipe,
+        table,
+        splits,
+        settings.score_in_units_of(merged),
+        clip=settings.clip and not classes,
+        cautious=settings.one_standard_error,
+        patient=classes and settings.score is not None,
+        jobs=settings.jobs,
+        level=settings.level,
+    )
+    if known is not None:  # scores of the hinge are calibrated where the folds did not look
+        search.run_at(known)
+        return known, search
+    search.run(scale_of_lam(recipe, merged))
+    return rate(share, rows.X.shape[1]) * search.lam, search
+
+
+def folds_of(merged: Rows, given: Rows, settings: Settings) -> tuple[Rows, list[Split], float]:
+    """Return the rows to cross-validate on, the folds of them, and the share of all that they are."""
+    most = np.inf if settings.max_rows is None else settings.max_rows
+    if not isinstance(settings.folds, list):
+        some = subsample(len(merged.y), most)
+        table = divided(merged.take(some), settings.folds, settings.recipe.outputs > 1)
+        return table, interleaved(len(table.y), min(settings.folds, len(table.y))), len(some) / len(merged.y)
+    some = subsample(len(given.y), most)
+    if len(some) == len(given.y):
+        return given, settings.folds, 1.0
+    seen = np.zeros(len(given.y), dtype=bool)
+    seen[some] = True
+    parts = [(train[seen[train]], test[seen[test]]) for train, test in settings.folds]
+    return given, [(train, test) for train, test in parts if len(train) and len(test)], len(some) / len(given.y)
+
+
+def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> tuple[list[PLDC], SolvedProgram]:
+    """Certify a solution, and write its functions, one or the score of each class, in the units of the data."""
+    found = certify(problem, solution)
+    feasible = found.solution
+    functions = [units.restore(f.drop_dominated()) for f in problem.functions(feasible)]
+    numbers = SolvedProgram(
+        lam=problem.lam,
+        certificate=found.numbers,
+        loss=problem.risk(problem.fit(feasible.values, feasible.linear)),
+        seminorm=problem.penalty.value(feasible.slopes),
+        solver=solver.name,
+        status=solution.status,
+        tol=solver.tol,
+    )
+    return functions, numbers
+
+
+def both(log: Monitor, monitor: Monitor | None) -> Monitor:
+    """Log every iteration, and ask the user's monitor whether to stop."""
+    if monitor is None:
+        return log
+
+    def tell(row: dict[str, float]) -> Any:
+        log(row)
+        return monitor(dict(row))
+
+    return tell
+
+
+@dataclass(frozen=True)
+class Path:
+    """Fits along λ, from large to small.
+
+    Attributes
+    ----------
+    lams : array of shape (k,)
+        Decreasing.
+    functions : list of PLDC
+        In the units of the data.
+    certificates : list of Certificate
+        Of the program at each λ.
+    losses, seminorms : arrays of shape (k,)
+        The two terms of the objective, in the units of the program: ``losses + lams · seminorms`` are the objectives.
+    """
+
+    lams: Array
+    functions: list[PLDC]
+    certificates: list[Certificate]
+    losses: Array
+    seminorms: Array
+
+    def __len__(self) -> int:
+        return len(self.lams)
+
+    def pieces(self, X: Array, tol: float = 1e-3) -> Array:
+        """Pieces of both parts that each fit needs at the rows of X, to `tol` of its range; shape (k, 2)."""
+        return np.array([function.prune(X, tol=tol).n_pieces for function in self.functions])
+
+
+def solve_path(rows: Rows, settings: Settings, lams: Array, log: Monitor) -> Path:
+    """Solve for each λ in turn, handing every solve the solution before it: its pairs of rows, above all."""
+    units = settings.recipe.units(rows)
+    problem = settings.recipe.problem(rows, units, float(lams[0]))
+    solver = make_solver(settings.solver, problem, threads=settings.threads)
+    fits, start = [], None
+    for lam in lams:
+        at = replace(problem, lam=float(lam))
+        start = solver.solve(at, start, log)
+        if start.status == "interrupted":
+            raise KeyboardInterrupt
+        fits.append(read(at, units, start, solver))
+    return Path(
+        lams=lams,
+        functions=[functions[0] for functions, _ in fits],
+        certificates=[numbers.certificate for _, numbers in fits],
+        losses=np.array([numbers.loss for _, numbers in fits]),
+        seminorms=np.array([numbers.seminorm for _, numbers in fits]),
+    )

@@ -1,0 +1,126 @@
+"""(rows, settings) → model, from top to bottom.
+
+Few pieces, the default:  order and folds → standardise → search for kinds → refit → mean → (simplify) → model.
+The program:              standardise → choose λ → solve → certify → back into the units of the data → model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pldc.compact.clock import Clock
+from pldc.fit.few_pieces import compact_model, prepared
+from pldc.fit.program import program_model
+from pldc.fit.settings import Settings
+from pldc.fit.simplify import simplified
+from pldc.model import Model
+from pldc.problem.losses import Hinge
+from pldc.problem.recipe import Rows, Split
+from pldc.select.cross_fit import CrossFit
+from pldc.select.folds import mixed, ranks_of_classes
+from pldc.solve.progress import shown
+from pldc.solve.run import Monitor
+
+FEWEST_ROWS = 4  # distinct ones, of which some can be left out
+FOLDS = 5  # of a simplification whose model has none
+FOR_THE_TEACHER = 0.6  # share of a limit on time for the model that few pieces are learned from
+
+
+class Fitted(NamedTuple):
+    """What a fit returns.
+
+    Attributes
+    ----------
+    model : Model
+    folds : CrossFit or None
+        The fits of the folds, with their rows: not part of the model, but `simplify` goes on from them.
+    interrupted : bool
+        Ctrl-C ended it; the model is the best so far.
+    """
+
+    model: Model
+    folds: CrossFit | None
+    interrupted: bool
+
+
+def fit(given: Rows, settings: Settings, monitor: Monitor | None = None) -> Fitted:
+    """Learn from the rows; those of weight zero count for nothing, though folds may name them."""
+    clock = Clock(settings.max_seconds)
+    with shown(settings.verbose) as log:
+        if settings.n_pieces != "rows" and settings.recipe.outputs > 1:
+            return classes(given, settings, clock, log, monitor)
+        if settings.n_pieces != "rows":
+            rows, splits = prepared(given, settings.folds)
+            if len(rows.y) >= FEWEST_ROWS:
+                return few_pieces(rows, splits, settings, clock, monitor)
+        return program(given, settings, log, monitor)
+
+
+def program(given: Rows, settings: Settings, log: Monitor, monitor: Monitor | None) -> Fitted:
+    """Fit the program."""
+    rows = given.take(np.flatnonzero(given.weight > 0))
+    return Fitted(*program_model(rows, given, settings, log, monitor))
+
+
+def classes(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor: Monitor | None) -> Fitted:
+    """Fit few pieces to classes in an order that does not depend on what they are called."""
+    rank = ranks_of_classes(given.take(np.flatnonzero(given.weight > 0)), settings.recipe.outputs)
+    place, score = np.argsort(rank), settings.score
+    ranked = given._replace(y=rank[given.y.astype(np.intp)].astype(np.float64))
+    rows, splits = prepared(ranked, settings.folds, classes=True)
+    if len(rows.y) < FEWEST_ROWS:
+        return program(given, replace(settings, recipe=replace(settings.recipe, loss=Hinge())), log, monitor)
+    if score is not None:
+        named = score  # it knows classes by their codes
+        settings = replace(
+            settings, score=lambda F, test: named(F[rank], test._replace(y=place[test.y.astype(np.intp)] + 0.0))
+        )
+    model, folds, interrupted = compact_model(rows, splits, settings, clock, monitor)
+    return Fitted(replace(model, functions=tuple(model.functions[k] for k in rank)), folds, interrupted)
+
+
+def few_pieces(rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None) -> Fitted:
+    """Fit a mean of compact functions; where a number of pieces is asked for, learn them from it."""
+    if settings.n_pieces == "auto":
+        return Fitted(*compact_model(rows, splits, settings, clock, monitor))
+    part = clock.part(FOR_THE_TEACHER)
+    teacher, folds, interrupted = compact_model(rows, splits, settings, part, monitor)
+    clock.cancelled = interrupted or part.stopped
+    few = simplified(teacher, folds, rows, int(settings.n_pieces), settings, clock)
+    return Fitted(few[0], few[1], interrupted or few[2])
+
+
+def simplify(teacher: Model, folds: CrossFit | None, given: Rows, n_pieces: int, settings: Settings) -> Fitted:
+    """Learn few pieces from a fitted model and rows: those of its folds, or others.
+
+    `settings` are the teacher's. Where the folds are not of these rows, the teacher is fitted to folds of them first.
+    """
+    rows, splits = prepared(given, FOLDS)
+    if len(rows.y) < FEWEST_ROWS:
+        raise ValueError(f"simplify needs at least {FEWEST_ROWS} distinct rows, got {len(rows.y)}.")
+    if folds is None or not same_rows(rows, folds.rows):
+        folds = refitted(rows, splits, replace(settings, folds=FOLDS))
+    with shown(settings.verbose):
+        return Fitted(*simplified(teacher, folds, folds.rows, n_pieces, settings, Clock()))
+
+
+def refitted(rows: Rows, splits: list[Split], settings: Settings) -> CrossFit:
+    """Fit the rows of every fold."""
+    models = []
+    for train, _ in splits:
+        found = fit(rows.take(train), settings)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        models.append(found.model)
+    values = [model.predict(rows.X[test]) for model, (_, test) in zip(models, splits, strict=True)]
+    return CrossFit([m.function for m in models], values, [m.limits for m in models], rows, splits)
+
+
+def same_rows(a: Rows, b: Rows) -> bool:
+    """Say whether two tables hold the same rows, whatever their order."""
+    ours, theirs = mixed(a), mixed(b)
+    same = ours.X.shape == theirs.X.shape and np.array_equal(ours.X, theirs.X) and np.array_equal(ours.y, theirs.y)
+    return same and np.allclose(ours.weight, theirs.weight, rtol=1e-9)

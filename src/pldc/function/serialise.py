@@ -1,0 +1,111 @@
+"""Functions as plain dictionaries of numbers, for JSON and the like; reading one runs no code.
+
+A record is ``{"pldc": 2, "terms": [...]}``, a term ``{"plus": part, "minus": part}`` and a part
+``{"slopes": list of lists, "offsets": list}``. A term with hinges has "knots", too: a list for each feature.
+"""
+
+from __future__ import annotations
+
+from reprlib import repr as shortened
+from typing import Any
+
+import numpy as np
+
+from pldc.function.hinges import Hinges
+from pldc.function.max_affine import Array, MaxAffine
+from pldc.function.term import Term
+
+VERSION = 2
+
+
+def to_dict(terms: tuple[Term, ...]) -> dict[str, Any]:
+    """Return terms as a dictionary of strings, numbers and lists.
+
+    Through ``json.dumps`` and ``json.loads`` every number comes back to the last bit.
+    """
+    return {"pldc": VERSION, "terms": [_write(term) for term in terms]}
+
+
+def from_dict(record: dict[str, Any]) -> list[Term]:
+    """Return the terms of a dictionary made by :func:`to_dict`; a malformed one is refused with the place named."""
+    if not isinstance(record, dict):
+        raise ValueError(f"Expected a dictionary made by to_dict, got {type(record).__name__}.")
+    version = record.get("pldc")
+    if type(version) is not int or version not in (1, VERSION):
+        raise ValueError(f"Expected the entry 'pldc': {VERSION}, the version of the format; got {shortened(version)}.")
+    terms = _entry(record, "terms", "function") if version == VERSION else _of_version_1(record, "function")
+    if type(terms) is not list or not terms:
+        raise ValueError("function.terms must be a list of at least one term.")
+    return [_read(term, f"function.terms[{k}]") for k, term in enumerate(terms)]
+
+
+def _of_version_1(record: Any, place: str) -> Any:
+    """Return the terms of a record of version 1, in which functions had types, as they are now."""
+    kind = _entry(record, "type", place)
+    if type(kind) is not str or kind not in ("PLDC", "HingedPLDC", "PLDCSum", "WarpedPLDC"):
+        raise ValueError(f"{place}: 'type' must be PLDC, HingedPLDC or PLDCSum, got {shortened(kind)}.")
+    if kind == "WarpedPLDC":
+        raise ValueError(f"{place} is a function of warped features, which are no longer supported: fit it again.")
+    if kind == "PLDCSum":
+        terms = _entry(record, "terms", place)
+        if type(terms) is not list:
+            return terms
+        if any(isinstance(term, dict) and term.get("type") == "PLDCSum" for term in terms):
+            raise ValueError(f"{place}.terms: a sum of sums is not a PLDCSum.")
+        return [each for k, term in enumerate(terms) for each in _of_version_1(term, f"{place}.terms[{k}]")]
+    inner = record if kind == "PLDC" else _entry(record, "function", place)
+    parts = {name: _entry(inner, name, place) for name in ("plus", "minus")}
+    return [parts if kind == "PLDC" else parts | {"knots": _entry(record, "knots", place)}]
+
+
+def _write(term: Term) -> dict[str, Any]:
+    parts = {
+        name: {"slopes": part.slopes.tolist(), "offsets": part.offsets.tolist()}
+        for name, part in zip(("plus", "minus"), term.parts, strict=True)
+    }
+    return parts if term.hinges is None else parts | {"knots": [k.tolist() for k in term.hinges.knots]}
+
+
+def _read(record: Any, place: str) -> Term:
+    parts = []
+    for name in ("plus", "minus"):
+        part, where = _entry(record, name, place), f"{place}.{name}"
+        slopes = _entry(part, "slopes", where)
+        if type(slopes) is not list or not slopes:
+            raise ValueError(f"{where}.slopes must be a list of lists, and not empty.")
+        rows = [_numbers(row, f"{where}.slopes[{k}]") for k, row in enumerate(slopes)]
+        offsets = _numbers(_entry(part, "offsets", where), f"{where}.offsets")
+        if len({len(row) for row in rows}) > 1 or len(rows) != len(offsets) or len(rows[0]) == 0:
+            raise ValueError(
+                f"{where} needs as many slopes as offsets, all equally long; got {len(rows)} and {len(offsets)}."
+            )
+        parts.append(MaxAffine(np.array(rows), offsets))
+    knots = record.get("knots")
+    if knots is not None and type(knots) is not list:
+        raise ValueError(f"{place}.knots must be a list of lists.")
+    bent = None if knots is None else [_numbers(each, f"{place}.knots[{k}]") for k, each in enumerate(knots)]
+    try:
+        return Term(parts[0], parts[1], None if bent is None else Hinges(bent))
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+
+
+def _entry(record: Any, name: str, place: str) -> Any:
+    if not isinstance(record, dict):
+        raise ValueError(f"{place} must be a dictionary, got {type(record).__name__}.")
+    if name not in record:
+        raise ValueError(f"{place} has no entry {name!r}.")
+    return record[name]
+
+
+def _numbers(values: Any, place: str) -> Array:
+    """Return a list of numbers as an array. Types are checked first: NumPy would run the code of other objects."""
+    if type(values) is not list or not set(map(type, values)) <= {int, float}:
+        raise ValueError(f"{place} must be a list of numbers.")
+    try:
+        array = np.array(values, dtype=np.float64)
+    except OverflowError:  # a whole number beyond all floats
+        array = np.array([np.inf])
+    if not np.isfinite(array).all():
+        raise ValueError(f"{place} contains NaN or infinity.")
+    return array

@@ -1,0 +1,218 @@
+"""What was learned: a frozen record of a fit, without the rows that it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pldc.function import PLDC, ClassExplanation, Explanation, explain, explain_classes
+from pldc.function.max_affine import Array
+from pldc.problem.certificate import Certificate
+from pldc.problem.losses import softmax
+
+MOST_ERRORS = 1000  # at rows left out that are kept: of more, so many quantiles
+
+
+@dataclass(frozen=True)
+class SolvedProgram:
+    """The numbers of a program that was solved.
+
+    Attributes
+    ----------
+    lam : float
+        Weight of the seminorm.
+    certificate : Certificate
+    loss, seminorm : float
+        The two terms of the objective as the program measures them: ``certificate.upper = loss + lam · seminorm``.
+    solver : str
+        The solver that was used.
+    status : str
+        How it ended.
+    tol : float
+        The gap that was asked for.
+    """
+
+    lam: float
+    certificate: Certificate
+    loss: float
+    seminorm: float
+    solver: str
+    status: str
+    tol: float
+
+
+@dataclass(frozen=True)
+class Simplification:
+    """A model of few pieces beside the one that it was learned from.
+
+    Attributes
+    ----------
+    n_pieces : (int, int)
+        Of the plus and of the minus part.
+    fidelity : float
+        R² of the few pieces to the larger model, at rows that neither had seen; mean over the folds. Of a fit that was
+        ended early: at fresh points between the rows.
+    score : float
+        Cross-validated score of the few pieces; NaN for a fit that was ended early. Without `scoring` it is the mean
+        loss of standardised targets, negative: for the squared loss about R² − 1.
+    score_before : float
+        Cross-validated score of the larger model, on the same folds.
+    """
+
+    n_pieces: tuple[int, int]
+    fidelity: float
+    score: float
+    score_before: float
+
+    def __str__(self) -> str:
+        plus, minus = self.n_pieces
+        scores = f"cross-validated score {self.score:.4g}, {self.score_before:.4g} before"
+        if np.isnan(self.score):
+            scores = "not cross-validated, for want of time"
+        return f"{plus} − {minus} pieces: {scores}; fidelity {self.fidelity:.3f}"
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Sizes of the errors at rows left out, increasing, with their weights: what intervals are made of."""
+
+    size: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, size: Array, weight: Array) -> Errors:
+        """Keep all, or of many so many quantiles."""
+        order = np.lexsort((weight, size))
+        size, weight = size[order], weight[order]
+        if len(size) > MOST_ERRORS:
+            mass = np.cumsum(weight)
+            share = mass[-1] / MOST_ERRORS
+            at = np.searchsorted(mass, share * np.arange(1, MOST_ERRORS + 1) * (1 - 1e-12))
+            size, weight = size[np.minimum(at, len(size) - 1)], np.full(MOST_ERRORS, share)
+        return cls(size, weight)
+
+    def quantile(self, coverage: float) -> float:
+        """Smallest size at or below which lies `coverage` of the weight and of one more row; else the largest."""
+        mass = np.cumsum(self.weight)
+        need = coverage * (mass[-1] + self.weight.mean()) * (1 - 1e-12)
+        return float(self.size[min(int((mass < need).sum()), len(self.size) - 1)])
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a fit has learned, and what is to be said of it.
+
+    Attributes
+    ----------
+    kind : {"compact", "simplified", "program"}
+        A mean of compact functions; one function of few pieces; the convex program.
+    functions : tuple of PLDC
+        In the units of the data: one, or the score of each class.
+    center, spread : arrays of shape (d,)
+        Mean and standard deviation of the training features.
+    limits : (float, float)
+        Range that predictions of a regression are cut to.
+    target_range : (float, float)
+        Range of the training targets of a regression.
+    n_iter : int
+        Iterations of the solver, or of a descent.
+    classes : array or None
+        Labels.
+    temperature : float or None
+        Factor of the scores of classes under which softmax gives probabilities; None: they give none.
+    feature_names : tuple of str or None
+    errors : Errors or None
+        At rows left out.
+    cv_score : float or None
+        At rows left out.
+    cv_results : dict
+        Of all that was compared.
+    chosen : list of dict
+        The kinds of compact functions that were kept.
+    simplification : Simplification or None
+    program : SolvedProgram or None
+    version : str
+        Of the package that made it.
+    """
+
+    kind: str
+    functions: tuple[PLDC, ...]
+    center: Array
+    spread: Array
+    limits: tuple[float, float] = (-np.inf, np.inf)
+    target_range: tuple[float, float] = (-np.inf, np.inf)
+    n_iter: int = 1
+    classes: np.ndarray | None = None
+    temperature: float | None = None
+    feature_names: tuple[str, ...] | None = None
+    errors: Errors | None = None
+    cv_score: float | None = None
+    cv_results: dict[str, Any] = field(default_factory=dict)
+    chosen: list[dict[str, Any]] = field(default_factory=list)
+    simplification: Simplification | None = None
+    program: SolvedProgram | None = None
+    version: str = ""
+
+    @property
+    def function(self) -> PLDC:
+        """The function of a regression."""
+        (one,) = self.functions
+        return one
+
+    def predict(self, X: Array) -> Array:
+        """Values of a regression at the rows of X, cut to `limits`."""
+        return np.clip(self.function(X), *self.limits)
+
+    def scores(self, X: Array) -> Array:
+        """Scores of the classes at the rows of X, (n, m)."""
+        return np.column_stack([f(X) for f in self.functions])
+
+    def probabilities(self, X: Array) -> Array:
+        """Probabilities of the classes at the rows of X, (n, m)."""
+        if self.temperature is None:
+            raise ValueError("The scores of this model were not calibrated: they give no probabilities.")
+        return softmax(self.temperature * self.scores(X).T).T
+
+    def interval(self, X: Array, coverage: float) -> tuple[Array, Array]:
+        """Ends of prediction intervals at the rows of X: the prediction, and as far as errors at rows left out went."""
+        if self.errors is None:
+            raise ValueError(
+                "Intervals come from rows left out: fit with lam='cv', at least four distinct rows and enough time."
+            )
+        middle, width = self.predict(X), self.errors.quantile(coverage)
+        return middle - width, middle + width
+
+    def explain(self, X: Array, reference: Any = None, neighbourhood: float = 0.1) -> Explanation:
+        """Explain the values of a regression; see :meth:`pldc.DCRegressor.explain`."""
+        return explain(
+            self.function,
+            X,
+            reference=self.reference(reference),
+            features=self.feature_names,
+            limits=self.limits,
+            unit=self.spread,
+            neighbourhood=neighbourhood,
+        )
+
+    def explain_classes(self, X: Array, reference: Any = None) -> ClassExplanation:
+        """Explain the classes of a classification; see :meth:`pldc.DCClassifier.explain`."""
+        if self.classes is None:
+            raise ValueError("This model is one of a regression: it has no classes.")
+        where = self.reference(reference)
+        return explain_classes(list(self.functions), X, self.classes, reference=where, features=self.feature_names)
+
+    def reference(self, given: Any = None) -> ArrayLike:
+        """Return the point to measure contributions from: the training mean, or as given, named numbers by name."""
+        if given is None:
+            return self.center
+        if not hasattr(given, "keys"):
+            return np.asarray(given, dtype=np.float64)
+        labels, count = list(given.keys()), len(self.center)
+        names: list[Any] = list(self.feature_names or range(count))
+        for order in (names, list(range(count))):
+            if len(labels) == count and set(labels) == set(order):
+                return np.array([given[label] for label in order], dtype=np.float64)
+        raise ValueError(f"reference must name each feature of X, {names}; it names {labels}.")

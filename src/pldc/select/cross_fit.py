@@ -1,0 +1,43 @@
+"""The fits of the folds, and how far each was off where it had not looked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pldc.function.max_affine import Array
+from pldc.function.pldc import PLDC
+from pldc.problem.recipe import Rows, Split
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """The fits of all folds, and their values at the rows they did not see.
+
+    Attributes
+    ----------
+    functions : list of PLDC
+        One a fold.
+    values : list of arrays
+        For each fold, its predictions at the rows left out.
+    limits : list of (float, float)
+        For each fold, the range that its predictions are cut to.
+    rows : Rows
+        All rows,
+    splits : list of (train, test)
+        and the places of those that each fold was fitted to and left out.
+    """
+
+    functions: list[PLDC]
+    values: list[Array]
+    limits: list[tuple[float, float]]
+    rows: Rows
+    splits: list[Split]
+
+    @property
+    def errors(self) -> tuple[Array, Array]:
+        """|y − f(x)| at the rows left out, and the weights of those rows."""
+        tests = [self.rows.take(test) for _, test in self.splits]
+        sizes = [np.abs(test.y - values) for test, values in zip(tests, self.values, strict=True)]
+        return np.concatenate(sizes), np.concatenate([test.weight for test in tests])

@@ -1,0 +1,39 @@
+"""The temperature that makes probabilities of scores."""
+
+import numpy as np
+import pytest
+
+from pldc.problem.recipe import Rows
+from pldc.select.calibration import calibrate
+
+
+@pytest.mark.parametrize("n", [6, 60])
+def test_rows_left_out_that_are_all_right_do_not_make_it_certain(n):
+    y = np.arange(n) % 2
+    scores = np.where(y == np.array([[0], [1]]), 0.5, -0.5)  # every margin is one
+    p = 1 / (1 + np.exp(-calibrate(scores, Rows(np.arange(n)[:, None], y, np.ones(n)))))
+    assert p == pytest.approx((n + 1) / (n + 2), abs=1e-4)  # Laplace's rule
+
+
+def test_the_temperature_is_the_best_for_smoothed_labels():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [12, 5, 3])
+    scores = rng.normal(size=(3, 20))
+    scores[y, np.arange(20)] += 1.0
+    rows = Rows(rng.normal(size=(20, 2)), y, np.ones(20))
+
+    def loss(temperature):
+        total = 0.0
+        for i, label in enumerate(y):
+            p = np.exp(temperature * scores[:, i]) / np.exp(temperature * scores[:, i]).sum()
+            total -= sum(np.log(p[c]) * (21 if c == label else 1) / 23 for c in range(3))
+        return total
+
+    found = calibrate(scores, rows)
+    assert loss(found) <= min(loss(t) for t in np.geomspace(0.05, 20, 400))
+    twice = np.r_[np.arange(20), 2, 2, 7]  # a row three times is a row of weight three
+    weight = np.ones(20)
+    weight[[2, 7]] = 3.0, 2.0
+    again = calibrate(scores[:, twice], Rows(rows.X[twice], y[twice], np.ones(23)))
+    assert calibrate(scores, rows._replace(weight=weight)) == pytest.approx(again, rel=1e-6)
+    assert again != pytest.approx(found, rel=1e-3)
