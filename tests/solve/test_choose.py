@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from tests.problems import build, synthetic
 
+from pldc import DCRegressor
 from pldc.problem import LogLoss
 from pldc.solve import Admm, Auto, Exact, Line, choose
-from pldc.solve.choose import make_solver
+from pldc.solve.choose import make_solver, rough_path
 
 
 def large(n, d=3):
@@ -65,6 +66,32 @@ def test_a_solver_of_ones_own_needs_no_registration():
         name = "mine"
 
     assert make_solver(Mine(), large(50)).name == "mine"
+
+
+def test_a_solver_with_a_name_is_one_registration(monkeypatch):
+    @dataclasses.dataclass(frozen=True)
+    class Named(Exact):
+        name = "named"
+        rough_points = 2
+        realistic_tol = 0.5
+
+        def rough_path(self, problem, lams, iterations, start=None):
+            return iter(["rough"] * len(lams))
+
+    assert next(rough_path(build(*synthetic(20, 2)), [0.1], [1])) != "rough"
+    monkeypatch.setitem(choose.SOLVERS, "named", Named)
+    assert make_solver("named", large(50), tol=1e-3) == Named(tol=1e-3)
+    assert list(rough_path(build(*synthetic(20, 2)), [0.2, 0.1], [1, 1])) == ["rough", "rough"]
+    X, y = synthetic(12, 2)
+    assert DCRegressor(lam=0.1, solver="named").fit(X, y).solver_ == "named"
+
+
+def test_rough_solutions_of_many_points_on_a_line_are_those_of_its_own_solver(monkeypatch):
+    seen = []
+    monkeypatch.setattr(Line, "solve", lambda self, problem: seen.append((self.tol, problem.lam)))
+    for n in (Line.rough_points, Line.rough_points + 1):
+        list(rough_path(build(*synthetic(n, 1)), [0.2, 0.1], [1, 1], threads=1))
+    assert seen == [(1e-2, 0.2), (1e-2, 0.1)]
 
 
 @pytest.mark.parametrize(

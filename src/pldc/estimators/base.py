@@ -25,11 +25,9 @@ from pldc.model import Model
 from pldc.problem.penalties import Seminorm, make_seminorm
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.cross_fit import CrossFit
-from pldc.solve.choose import solver_setting
+from pldc.solve.choose import SOLVERS, solver_setting
 from pldc.solve.run import STATUS, Monitor
 from pldc.solve.workers import blas_threads
-
-REALISTIC = 1e-2  # gap that the quick engine reaches
 
 
 class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -160,10 +158,11 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         if solved is None or solved.certificate.gap <= 1.01 * solved.tol:  # recomputed: rounding is forgiven
             return
         reason = STATUS[solved.status]
-        if solved.solver == "admm" and solved.tol < REALISTIC:
-            reason += f" ({REALISTIC:g} is realistic for solver='admm')"
+        realistic = getattr(SOLVERS.get(solved.solver), "realistic_tol", 0.0)
+        if solved.tol < realistic:
+            reason += f" ({realistic:g} is realistic for solver={solved.solver!r})"
         free = getattr(self.solver, "name", self.solver) == "auto" and self._recipe().loss.boxed
-        if solved.solver == "admm" and free and solved.status in ("max_iter", "stalled"):
+        if realistic > 0 and free and solved.status in ("max_iter", "stalled"):
             reason += "; solver='exact' is accurate, where it can be had"
         if solved.status == "optimal":  # in the solver's own numbers, but not in those of the data
             reason = "rounding in the units of X and y; shift and scale them to numbers of order one"

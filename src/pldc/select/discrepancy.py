@@ -34,7 +34,6 @@ from pldc.problem.penalties import Penalty, make_penalty
 from pldc.problem.program import LARGEST, Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.folds import ordered
-from pldc.solve.admm import Admm
 from pldc.solve.choose import make_solver
 
 ROWS_FOR_THE_THEORY = 300  # of the subsample for the weight of the theory, and for the bound
@@ -165,8 +164,8 @@ def _by_threshold(
         problem = Problem.from_data(X, sign, loss=Absolute(), penalty=penalty, lam=lam)
         gap = max(1e-9, 0.05 * max(tol, 0.1 ** (step + 1)) * lam / width)  # coarse at first: λ is far off then
         solver = make_solver(engine, problem, tol=gap, threads=threads)
-        if isinstance(solver, Admm):
-            solver = replace(solver, tol=max(gap, QUICK_GAP), max_iter=QUICK_ITERATIONS)
+        if gap < solver.realistic_tol:
+            solver = replace(solver, tol=max(gap, QUICK_GAP), max_iter=QUICK_ITERATIONS)  # type: ignore[type-var]
         start = solver.solve(problem, start)
         if start.status == "interrupted":
             raise KeyboardInterrupt

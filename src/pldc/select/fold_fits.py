@@ -14,7 +14,7 @@ from pldc.function.pldc import PLDC
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.repair import rescale
-from pldc.solve.rough_path import rough_path
+from pldc.solve.choose import rough_path
 
 # Iterations of the quick engine for each λ: one for so many rows, within limits.
 FEWEST_ITERATIONS, MOST_ITERATIONS, ROWS_AN_ITERATION = 40, 80, 6

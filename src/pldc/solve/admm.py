@@ -7,6 +7,7 @@ fit at every observation that carry the loss (the squared loss needs none), and 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,8 +17,9 @@ from scipy.sparse import csr_array
 
 from pldc.problem.program import Problem, Solution
 from pldc.problem.repair import keep_sign
+from pldc.problem.scaling import normalise
 from pldc.solve.least_squares import EqualWeights, InverseDistance, Rows
-from pldc.solve.run import Monitor, Run, bounded
+from pldc.solve.run import LARGEST_LAM, Monitor, Run, bounded
 from pldc.solve.sweep import make_sweep
 from pldc.solve.workers import Workers
 
@@ -26,7 +28,7 @@ RHO = 16.0  # penalty parameter of the rows, in units of λ / (n L)
 STIFFNESS = 0.1  # that of the slopes, relative to the rows' own pull on them
 RESETS = (10, 30, 80, 200, 500)  # iterations after which the penalty parameter follows the seminorm reached
 LEAST_SPREAD = 0.1  # of scores: the penalty parameter of the loss follows it
-WEIGHTED = 3000  # points up to which rows are weighted: it needs four n × n arrays
+WEIGHTED_POINTS = 3000  # up to which rows are weighted: it needs four n × n arrays
 FIRST_CHECK, SPACING = 50, 1.25  # certify after so many iterations, then whenever they have grown by this factor
 
 
@@ -51,6 +53,8 @@ class Admm:
     """
 
     name: ClassVar[str] = "admm"
+    realistic_tol: ClassVar[float] = 1e-2
+    rough_points: ClassVar[int] = 0
     tol: float = 1e-2
     max_iter: int = 2000
     threads: int | None = None
@@ -65,8 +69,27 @@ class Admm:
     def memory(self, problem: Problem) -> float:
         """Estimate the bytes that it will need at its peak."""
         n, d = problem.X.shape
-        dense = 8 * n * n if n <= WEIGHTED else n * n / 4  # the latter: sparse multipliers, many at the start
+        dense = 8 * n * n if n <= WEIGHTED_POINTS else n * n / 4  # the latter: sparse multipliers, many at the start
         return 8.0 * (dense + 4 * n * d * d)
+
+    def rough_path(
+        self, problem: Problem, lams: Sequence[float], iterations: Sequence[int], start: Solution | None = None
+    ) -> Iterator[Solution]:
+        """Give rough solutions for each λ in turn, by so many iterations, each from where the last one ended."""
+        scaled, scaling = normalise(problem)
+        unit = scaled.lam / problem.lam
+        hint = None if start is None else scaling.reduce(problem, start)
+        with Workers(self.threads) as workers:
+            method: AdmmIteration | None = None
+            for lam, count in zip(lams, iterations, strict=True):
+                scaled_lam = min(unit * lam, LARGEST_LAM)
+                if method is None:
+                    method = AdmmIteration(replace(scaled, lam=scaled_lam), workers, start=hint)
+                else:
+                    method.change_lam(scaled_lam)
+                for _ in range(count):
+                    method.step()
+                yield scaling.restore(problem, method.solution())
 
     def solve(self, problem: Problem, start: Solution | None = None, monitor: Monitor | None = None) -> Solution:
         """Return a feasible solution with its multipliers; `status` says whether the gap was reached.
@@ -82,7 +105,7 @@ class Admm:
         """
         run = Run(problem, self.tol, self.max_iter, monitor)
         hint = None if start is None else run.scaling.reduce(problem, start)
-        weighted = len(problem.X) <= WEIGHTED if self.weighted is None else self.weighted
+        weighted = len(problem.X) <= WEIGHTED_POINTS if self.weighted is None else self.weighted
         with Workers(self.threads) as workers, run.interruptible():
             try:
                 if run.status == "running":

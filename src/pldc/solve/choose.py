@@ -7,6 +7,7 @@ the documentation.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -14,9 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pldc.problem.program import Problem
+from pldc.problem.program import Problem, Solution
 from pldc.solve.admm import Admm
-from pldc.solve.contract import Solver
+from pldc.solve.contract import RoughSolver, Solver
 from pldc.solve.exact import Exact
 from pldc.solve.line import Line
 
@@ -74,6 +75,19 @@ def solver_setting(solver: Any, tol: float | None = None) -> Any:
     return solver
 
 
+def rough_path(
+    problem: Problem,
+    lams: Sequence[float],
+    iterations: Sequence[int],
+    start: Solution | None = None,
+    threads: int | None = None,
+) -> Iterator[Solution]:
+    """Give rough solutions along λ by the solver that offers them for such a problem; see :class:`RoughSolver`."""
+    offered: list[RoughSolver] = [kind(threads=threads) for kind in SOLVERS.values() if hasattr(kind, "rough_path")]
+    able = [s for s in offered if len(problem.X) > s.rough_points and s.refuses(problem) is None]
+    return max(able, key=lambda solver: solver.rough_points).rough_path(problem, lams, iterations, start)
+
+
 def make_solver(solver: Any, problem: Problem, *, tol: float | None = None, threads: int | None = None) -> Solver:
     """Return the solver for the problem; refuse what it cannot answer, or has not the memory for."""
     setting = solver_setting(solver, tol)
@@ -83,9 +97,9 @@ def make_solver(solver: Any, problem: Problem, *, tol: float | None = None, thre
         raise ValueError(reason)
     needed = found.memory(problem)
     if not fits(needed):
-        remedy = (
-            "Use fewer rows" if found.name == Admm.name else "Use solver='admm', which needs far less, or fewer rows"
-        )
+        quick = Admm()
+        less = quick.refuses(problem) is None and quick.memory(problem) < needed
+        remedy = f"Use solver={quick.name!r}, which needs far less, or fewer rows" if less else "Use fewer rows"
         raise MemoryError(
             f"The {found.name!r} solver needs about {_size(needed)} for {len(problem.X)} distinct rows, and "
             f"{_size(available() or 0.0)} are available. {remedy}."

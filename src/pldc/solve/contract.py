@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from pldc.problem.program import Problem, Solution
@@ -26,6 +27,10 @@ class Solver(Protocol):
     def threads(self) -> int | None:
         """How many it may use."""
 
+    @property
+    def realistic_tol(self) -> float:
+        """Below this gap it makes little progress; 0 if it makes any."""
+
     def refuses(self, problem: Problem) -> str | None:
         """Return why it cannot answer the problem, and what can; None if it can."""
 
@@ -43,4 +48,29 @@ class Solver(Protocol):
         monitor : callable, optional
             Called once an iteration with a dict: iteration, upper, lower, gap, seconds; bounds are in the units of the
             objective of `problem`. The solve stops, with the best solution so far, if it returns a true value.
+        """
+
+
+class RoughSolver(Solver, Protocol):
+    """A solver that also offers rough solutions, for cross-validation."""
+
+    @property
+    def rough_points(self) -> int:
+        """Number of points beyond which its rough solutions are worth having; the largest such number is taken."""
+
+    def rough_path(
+        self, problem: Problem, lams: Sequence[float], iterations: Sequence[int], start: Solution | None = None
+    ) -> Iterator[Solution]:
+        """Give rough solutions for each λ in turn.
+
+        Parameters
+        ----------
+        problem : Problem
+            Its own λ is ignored.
+        lams : sequence of float
+            Decreasing.
+        iterations : sequence of int
+            How many of the quick engine are enough for each λ, from where the last one ended.
+        start : Solution, optional
+            Where the first one begins.
         """

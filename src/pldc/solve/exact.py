@@ -10,8 +10,9 @@ from scipy.linalg import LinAlgError
 from scipy.sparse import csr_array
 
 from pldc.function.max_affine import IntArray
+from pldc.problem.losses import Loss
 from pldc.problem.program import Problem, Solution
-from pldc.solve.admm import WEIGHTED, AdmmIteration
+from pldc.solve.admm import WEIGHTED_POINTS, AdmmIteration
 from pldc.solve.coarsen import clusters, coarsen, refine
 from pldc.solve.interior_point import InteriorPoint
 from pldc.solve.pairs import AllPairs, WorkingSet
@@ -28,8 +29,8 @@ SLOTS = 120  # rows that the fullest point holds in a part: 40 to 60 in most sol
 QUICK_ITERATIONS, MANY_POINTS = 15, 500
 FAR_GAP, MORE_ITERATIONS = 1e-2, 500  # a gap that the quick engine may better, in so many iterations
 ALL_CERTIFIED_POINTS = 150  # points up to which every iterate is certified: the best bound may be that of any of them
-CLOSE, SMALL, RARELY = 3.0, 1e-5, 5  # beyond: one in five, and those whose own gap is below CLOSE · tol, SMALL, or a
-# tenth of the one certified before
+# Beyond: one in so many, and those whose own gap is below so many times tol, a small one, or a tenth of the last one.
+CERTIFY_EVERY, CLOSE_TIMES_TOL, SMALL_GAP = 5, 3.0, 1e-5
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,14 @@ class Exact:
     """
 
     name: ClassVar[str] = "exact"
+    realistic_tol: ClassVar[float] = 0.0
     tol: float = 1e-4
     max_iter: int = 200
     threads: int | None = None
 
     def refuses(self, problem: Problem) -> str | None:
         """Return why it cannot answer the problem."""
-        if problem.loss.boxed:
-            return None
-        return f"The {problem.loss.name} loss has no form that solver='exact' can use: take solver='admm' or 'auto'."
+        return without_box_form(problem.loss, self.name)
 
     def memory(self, problem: Problem) -> float:
         """Estimate the bytes that it will need at its peak."""
@@ -95,18 +95,24 @@ class Exact:
         return run.solution()
 
 
+def without_box_form(loss: Loss, solver: str) -> str | None:
+    """Return why interior points cannot use a loss."""
+    reason = f"The {loss.name} loss has no form that solver={solver!r} can use: take solver='admm' or 'auto'."
+    return None if loss.boxed else reason
+
+
 def descend(
     run: Run, target: Problem, workers: Workers, rep: IntArray | None = None, hint: Solution | None = None
 ) -> None:
     """Run the interior point on the problem, or on its `target` with points merged into representatives `rep`."""
-    method = begin(bounded(target), workers, hint)
-    follow(run, target, method, rep)
+    method = first_iterate(bounded(target), workers, hint)
+    step_to_gap(run, target, method, rep)
     if run.status == "stalled" and isinstance(method.pairs, WorkingSet):
         # Rows that come in when μ is tiny may block every step: once more, with these rows from the start.
-        follow(run, target, InteriorPoint(method.problem, workers, method.pairs), rep)
+        step_to_gap(run, target, InteriorPoint(method.problem, workers, method.pairs), rep)
 
 
-def follow(run: Run, target: Problem, method: InteriorPoint, rep: IntArray | None) -> None:
+def step_to_gap(run: Run, target: Problem, method: InteriorPoint, rep: IntArray | None) -> None:
     """Step until the gap is reached, or nothing is gained any more."""
     run.status = "running"
     inner = method.solution()
@@ -120,8 +126,8 @@ def follow(run: Run, target: Problem, method: InteriorPoint, rep: IntArray | Non
         own_gap = method.mu * method.count / run.best.upper
         if (
             len(target.X) <= ALL_CERTIFIED_POINTS
-            or own_gap <= max(CLOSE * run.tol, SMALL, 0.1 * gap_then)
-            or len(run.history) % RARELY == 0
+            or own_gap <= max(CLOSE_TIMES_TOL * run.tol, SMALL_GAP, 0.1 * gap_then)
+            or len(run.history) % CERTIFY_EVERY == 0
         ):
             run.offer(current())
             gap_then = own_gap
@@ -149,7 +155,7 @@ def try_quick_iterations(run: Run, workers: Workers) -> None:
     """
     run.status = "running"
     try:
-        quick = AdmmIteration(bounded(run.problem), workers, len(run.problem.X) <= WEIGHTED)
+        quick = AdmmIteration(bounded(run.problem), workers, len(run.problem.X) <= WEIGHTED_POINTS)
         run.latest = quick.solution
         while run.status == "running" and quick.iterations < MORE_ITERATIONS:
             for _ in range(MORE_ITERATIONS // 10):
@@ -162,16 +168,16 @@ def try_quick_iterations(run: Run, workers: Workers) -> None:
         run.status = "stalled"
 
 
-def begin(target: Problem, workers: Workers, hint: Solution | None) -> InteriorPoint:
+def first_iterate(target: Problem, workers: Workers, hint: Solution | None) -> InteriorPoint:
     """Hold all pairs of a small problem; else those that the hint, or a short run of the quick engine, points to."""
     if len(target.X) <= ALL_PAIRS:
         return InteriorPoint(target, workers, AllPairs(target.X, len(target.signs)))
     if hint is None:
-        hint = rough(target, workers)
+        hint = quick_guess(target, workers)
     return InteriorPoint(target, workers, WorkingSet(target.X, first_rows(target, hint, workers)))
 
 
-def rough(target: Problem, workers: Workers) -> Solution:
+def quick_guess(target: Problem, workers: Workers) -> Solution:
     """Run the quick engine for a moment; where its linear algebra fails, a paraboloid without multipliers stands in."""
     try:
         quick = AdmmIteration(target, workers)

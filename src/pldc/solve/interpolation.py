@@ -28,7 +28,7 @@ from pldc.solve.choose import make_solver
 METHODS = ("quadratic", "minimal")
 FIRST_LAM, LEAST_LAM = 1e-2, 1e-8
 FINEST = 1e-9  # accuracy asked of the solver
-CLOSE = 1e-6  # residuals below this share of the spread of y are rounding
+ROUNDING_SHARE = 1e-6  # residuals below this share of the spread of y are rounding
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def minimal_interpolant(X: ArrayLike, y: ArrayLike, penalty: str = "joint", tol:
         certificate = certify(problem, make_solver("auto", problem, tol=accuracy).solve(problem))
         solution = certificate.solution
         residual = problem.y - problem.fit(solution.values, solution.linear)
-        if np.abs(residual).max() > CLOSE * np.ptp(problem.y):
+        if np.abs(residual).max() > ROUNDING_SHARE * np.ptp(problem.y):
             lam /= 10.0
             continue
         values, slopes = _exact(problem, solution, residual)

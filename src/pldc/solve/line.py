@@ -17,13 +17,14 @@ missing. Rounds of new knots end with the certificate of the whole program.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from pldc.problem.program import Problem, Solution
-from pldc.solve.exact import Exact
+from pldc.solve.exact import Exact, without_box_form
 from pldc.solve.one_feature import OneFeatureProgram
 from pldc.solve.run import Monitor, Run, bounded
 
@@ -33,14 +34,8 @@ MOST_KNOTS = 20_000
 EXACT_INSTEAD_POINTS = 3000
 OWN_GAP = 1e-2  # of the interior point on the knots, as a share of the asked one
 EARLY = 3e-3  # the same, as a share of the gap so far: while knots are missing, more is not worth it
+ROUGH_GAP = 1e-2
 STRAIGHT = 1e-5  # bends below this share of the largest may be left out
-
-
-def fits_a_line(problem: Problem) -> bool:
-    """Whether the program is one that this solver knows."""
-    if problem.X.shape[1] != 1 or problem.outputs > 1 or not problem.loss.boxed or problem.monotone.any():
-        return False
-    return bool((np.diff(problem.X[:, 0]) > 0).all())
 
 
 @dataclass(frozen=True)
@@ -58,17 +53,30 @@ class Line:
     """
 
     name: ClassVar[str] = "line"
+    realistic_tol: ClassVar[float] = 0.0
+    rough_points: ClassVar[int] = 300
     tol: float = 1e-4
     max_iter: int = 500
     threads: int | None = None
 
     def refuses(self, problem: Problem) -> str | None:
         """Return why it cannot answer the problem."""
-        return None if fits_a_line(problem) else "solver='line' is for a regression on one feature without monotone."
+        if problem.X.shape[1] != 1 or problem.outputs > 1 or problem.monotone.any():
+            return "solver='line' is for a regression on one feature without monotone."
+        if not (np.diff(problem.X[:, 0]) > 0).all():
+            return "solver='line' wants the points in increasing order."
+        return without_box_form(problem.loss, "line")
 
     def memory(self, problem: Problem) -> float:
         """Estimate the bytes that it will need at its peak."""
         return 2000.0 * len(problem.X)
+
+    def rough_path(
+        self, problem: Problem, lams: Sequence[float], iterations: Sequence[int], start: Solution | None = None
+    ) -> Iterator[Solution]:
+        """Solve for each λ, to a coarse gap: no iteration of the quick engine is needed, nor a start."""
+        for lam in lams:
+            yield replace(self, tol=ROUGH_GAP).solve(replace(problem, lam=lam))
 
     def solve(self, problem: Problem, start: Solution | None = None, monitor: Monitor | None = None) -> Solution:
         """Return a feasible solution with its multipliers; `start` is not needed. See :class:`Exact`."""
