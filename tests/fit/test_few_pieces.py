@@ -118,3 +118,28 @@ def test_without_a_score_it_is_the_loss_in_units_of_the_targets():
     assert scaled(100.0 * values, at) == pytest.approx(score(values, at))
     own = scorer(rows, replace(Settings(recipe_of()), score=lambda prediction, test: float(len(test.y))))
     assert own(values, at) == 10.0
+
+
+def test_classes_are_scored_as_if_one_row_more_had_been_seen():
+    rng = np.random.default_rng(0)
+    label, scores = np.arange(12) % 3, rng.normal(size=(3, 12))
+    rows = Rows(rng.normal(size=(12, 2)), label.astype(float), np.r_[np.full(6, 2.0), np.ones(6)])  # eighteen rows
+    p = np.exp(scores) / np.exp(scores).sum(axis=0)
+    wanted = np.full((3, 12), 1 / 19 / 3)  # of nineteen, one is of all classes alike
+    wanted[label, np.arange(12)] += 18 / 19
+    settings = Settings(replace(recipe_of("log"), outputs=3))
+    expected = np.average((wanted * np.log(p)).sum(axis=0), weights=rows.weight)
+    assert scorer(rows, settings)(scores, np.arange(12)) == pytest.approx(expected)
+    own = scorer(rows, replace(settings, score=lambda prediction, test: 5.0))
+    assert own(scores, np.arange(12)) == 5.0
+
+
+def test_small_weights_are_as_many_rows():
+    rng = np.random.default_rng(0)
+    label, scores = np.arange(12) % 3, 5.0 * rng.normal(size=(3, 12))
+    settings = Settings(replace(recipe_of("log"), outputs=3))
+    plain, small = (
+        scorer(Rows(rng.normal(size=(12, 2)), label.astype(float), np.full(12, w)), settings)(scores, np.arange(12))
+        for w in (1.0, 1e-6)
+    )
+    assert small == pytest.approx(plain)

@@ -37,3 +37,21 @@ def test_the_temperature_is_the_best_for_smoothed_labels():
     again = calibrate(scores[:, twice], Rows(rows.X[twice], y[twice], np.ones(23)))
     assert calibrate(scores, rows._replace(weight=weight)) == pytest.approx(again, rel=1e-6)
     assert again != pytest.approx(found, rel=1e-3)
+
+
+@pytest.mark.parametrize("prior", [0.0, 10.0, 1e6])
+def test_a_prior_pulls_towards_one_as_so_many_rows_would(prior):
+    y = np.arange(40) % 2
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(2, 40)) + 3.0 * (y == np.array([[0], [1]]))
+    rows = Rows(rng.normal(size=(40, 1)), y, np.ones(40))
+
+    def loss(temperature):
+        p = np.exp(temperature * scores) / np.exp(temperature * scores).sum(axis=0)
+        right, wrong = np.log(p[y, np.arange(40)]), np.log(p[1 - y, np.arange(40)])
+        return -(41 * right + wrong).sum() / 42 + prior * np.log(temperature) ** 2
+
+    found = calibrate(scores, rows, prior)
+    assert loss(found) <= min(loss(t) for t in np.geomspace(0.05, 20, 400)) + 1e-9
+    assert abs(np.log(found)) < abs(np.log(calibrate(scores, rows))) if prior else found > 1.3
+    assert prior < 1e6 or found == pytest.approx(1.0, abs=1e-3)

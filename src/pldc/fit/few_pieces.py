@@ -133,7 +133,8 @@ def one_row_more(rows: Rows) -> Callable[[Array, Rows], float]:
 
     On classes that a fit has told apart without error, the loss alone would prefer ever steeper scores.
     """
-    shared = 1.0 / (1.0 + rows.weight.sum())
+    mass = rows.weight.sum()
+    shared = 1.0 / (1.0 + max(mass, mass**2 / (rows.weight @ rows.weight)))  # small weights are as many rows
 
     def score(F: Array, test: Rows) -> float:
         total = np.logaddexp.reduce(F, axis=0)
