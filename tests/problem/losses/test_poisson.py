@@ -95,8 +95,9 @@ def test_a_warm_start_is_a_start():
 def test_interior_points_refuse_it_before_any_work():
     X, y = counts(lambda X: 1 + X[:, 0], 20, 0, d=1)
     problem = build(X, y, loss="poisson")
-    with pytest.raises(ValueError, match="poisson.*solver='admm'"):
-        make_solver("exact", problem, tol=1e-2)
+    for name in ("exact", "line"):
+        with pytest.raises(ValueError, match="poisson.*solver='admm'"):
+            make_solver(name, problem, tol=1e-2)
     assert isinstance(make_solver("auto", problem, tol=1e-2), Admm)
     with pytest.raises(ValueError, match="poisson.*solver='admm'"):
         DCRegressor(loss="poisson", lam=0.1, solver="exact").fit(X, y)
