@@ -117,6 +117,8 @@ class Model:
         Range that predictions of a regression are cut to.
     target_range : (float, float)
         Range of the training targets of a regression.
+    lowest : float
+        Below which no target can lie: 0 for counts. Predictions and intervals stay above it.
     n_iter : int
         Iterations of the solver, or of a descent.
     classes : array or None
@@ -144,6 +146,7 @@ class Model:
     spread: Array
     limits: tuple[float, float] = (-np.inf, np.inf)
     target_range: tuple[float, float] = (-np.inf, np.inf)
+    lowest: float = -np.inf
     n_iter: int = 1
     classes: np.ndarray | None = None
     temperature: float | None = None
@@ -164,7 +167,7 @@ class Model:
 
     def predict(self, X: Array) -> Array:
         """Values of a regression at the rows of X, cut to `limits`."""
-        return np.clip(self.function(X), *self.limits)
+        return np.maximum(np.clip(self.function(X), *self.limits), self.lowest)
 
     def scores(self, X: Array) -> Array:
         """Scores of the classes at the rows of X, (n, m)."""
@@ -183,7 +186,7 @@ class Model:
                 "Intervals come from rows left out: fit with lam='cv', at least four distinct rows and enough time."
             )
         middle, width = self.predict(X), self.errors.quantile(coverage)
-        return middle - width, middle + width
+        return np.maximum(middle - width, self.lowest), middle + width
 
     def explain(self, X: Array, reference: Any = None, neighbourhood: float = 0.1) -> Explanation:
         """Explain the values of a regression; see :meth:`pldc.DCRegressor.explain`."""

@@ -86,7 +86,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _pieces(self) -> int | str:
         """Return `n_pieces`, and "rows" where a setting asks for the program."""
         if not (isinstance(self.n_pieces, str) and self.n_pieces in ("auto", "rows")):
-            raise ValueError(f"n_pieces must be 'auto' or 'rows', got {shown(self.n_pieces)}.")
+            raise ValueError(
+                f"n_pieces must be 'auto' or 'rows' (a number is for DCRegressor), got {shown(self.n_pieces)}."
+            )
         plain = all(
             any(type(value) is type(default) and value == default for default in defaults)
             for value, defaults in ((getattr(self, name), known) for name, known in self._of_the_program.items())
@@ -96,8 +98,15 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _points(self, X: Any) -> Array:
         """Check that the model is fitted, and rows to evaluate it at."""
         check_is_fitted(self, "model_")
+        return self._features(X)
+
+    def _features(self, X: Any, **y: Any) -> Any:
+        """Read a table: features as numbers and, where `y` is given, targets beside them."""
         refuse_masked("X", X)
-        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        if not y:
+            return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        refuse_masked("y", y["y"])
+        return validate_data(self, X, dtype=np.float64, **y)
 
     def _recipe(self) -> Recipe:
         raise NotImplementedError
@@ -141,6 +150,12 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         for name, value in known.items():
             if value is not None:
                 setattr(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say where an attribute of the program is to be had, if a model of few pieces is asked for it."""
+        if name in ("certificate_", "lam_", "seminorm_", "solver_") and "model_" in vars(self):
+            raise AttributeError(f"{name} is of the program: fit with n_pieces='rows', or see pldc.certify.")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _forget(self) -> None:
         """Delete what an older fit left: one that fails leaves no half of it behind."""

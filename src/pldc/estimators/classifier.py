@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight, refuse_masked, shown
+from pldc.estimators.checks import check_weight, shown
 from pldc.fit import Fitted
 from pldc.function import ClassExplanation
 from pldc.function.max_affine import Array
@@ -182,9 +181,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
         """Check the data; labels become numbers."""
-        refuse_masked("X", X)
-        refuse_masked("y", y)
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = self._features(X, y=y)
         check_classification_targets(y)
         weight = check_weight(sample_weight, len(y))
         weight = weight * self._class_factors(y, weight)
@@ -214,7 +211,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     def _loss(self) -> Loss:
         """Return the loss; "auto" goes with the way of fitting."""
-        if isinstance(self.loss, str) and self.loss == "auto":
+        if self.loss == "auto":
             return make_loss("hinge" if self._pieces() == "rows" else "log", classes=True)
         return make_loss(self.loss, classes=True)
 

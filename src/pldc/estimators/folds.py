@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GroupKFold, check_cv
+from sklearn.model_selection import check_cv
 
 from pldc.estimators.checks import flag, whole
 from pldc.fit import CrossValidation
 from pldc.function.max_affine import Array
 from pldc.problem.losses import softmax
 from pldc.problem.recipe import Rows, Split
+from pldc.select.folds import group_folds
 
 FEWEST_ROWS = 4  # that a cross-validation looks at
 
@@ -39,12 +40,14 @@ def folds_of(model: Any, cv: CrossValidation, given: Rows, groups: ArrayLike | N
     number = isinstance(cv.folds, Integral)
     if number and groups is None:
         return int(cv.folds)
-    splitter = check_cv(cv.folds, given.y, classifier=is_classifier(model))
     if number:
-        count = len(np.unique(np.asarray(groups)))
-        if count < 2:
+        names, label = np.unique(np.asarray(groups)[given.weight > 0], return_inverse=True)
+        if len(names) < 2:
             raise ValueError("All rows are of one group: there is no other to validate on.")
-        splitter = GroupKFold(min(int(cv.folds), count))
+        numbers = np.zeros(len(given.y), dtype=np.intp)
+        numbers[given.weight > 0] = label
+        return group_folds(given, numbers, min(int(cv.folds), len(names)))
+    splitter = check_cv(cv.folds, given.y, classifier=is_classifier(model))
     splits = []
     for fold in splitter.split(given.X, given.y, groups):
         train, test = (places(part, len(given.y)) for part in fold)

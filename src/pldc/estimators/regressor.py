@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight, choice, flag, refuse_masked, shown, whole
+from pldc.estimators.checks import check_weight, choice, flag, shown, whole
 from pldc.fit import Fitted, Settings
 from pldc.function.max_affine import Array
 from pldc.problem.losses import Loss, make_loss
@@ -58,7 +57,8 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         decrease in it. Fits of few pieces are sums of monotone curves, S-shaped ones included. The program imposes a
         sign on the slopes of each convex part, which excludes an S.
     clip : bool, default=True
-        Cut predictions to the range of the training targets. Outside the data f grows linearly.
+        Cut predictions to the range of the training targets; not the ends of intervals. Outside the data f grows
+        linearly.
     cv : int, cross-validation generator, iterable or CrossValidation, default=5
         How rows are left out to choose by. A number deals the distinct rows out to so many folds (of fewer rows, one a
         fold), by their content and not by their order; for few pieces and more than 1000 rows, the first of these folds
@@ -84,7 +84,8 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         Of the program. ``Exact(tol=1e-4)``, an interior point on the pairs of rows that matter, reaches small gaps; its
         time grows like n³ and its memory like n². ``Admm(tol=1e-2)``, an iteration over all pairs, needs little memory.
         ``Line(tol=1e-4)`` is for one feature, and linear in n. ``Auto(tol=1e-4)`` takes what suits; `tol` is the
-        certified relative gap between the objective reached and the best possible one.
+        certified relative gap between the objective reached and the best possible one. In a grid search, list whole
+        objects: ``{"solver": [Exact(1e-2), Exact(1e-4)]}``; so with losses.
     n_jobs : int, optional
         Threads of a search or a solve, and processes of the program's cross-validation, which run through joblib: its
         parallel_config chooses another backend, such as Dask. None: as many as the BLAS would use; −1: all cores.
@@ -243,9 +244,7 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
                 f"y has {shape[1]} columns; for several targets use MultiOutputRegressor(DCRegressor()) of "
                 "sklearn.multioutput."
             )
-        refuse_masked("X", X)
-        refuse_masked("y", y)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = self._features(X, y=y, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         make_loss(self.loss, classes=False).check(y)
         return Rows(X, y, check_weight(sample_weight, len(y)))

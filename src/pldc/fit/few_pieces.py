@@ -163,6 +163,7 @@ def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Setting
         spread=task.units.scale,
         limits=span if settings.clip else (-np.inf, np.inf),
         target_range=span,
+        lowest=settings.recipe.lowest,
         temperature=temperature,
         n_iter=max([1, *(e.candidate.steps for e in found.entries)]),
         errors=None if folds is None else Errors.of(*folds.errors),

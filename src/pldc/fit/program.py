@@ -60,7 +60,13 @@ def of_values(model: Model, rows: Rows, settings: Settings, search: Search | Non
     """Add what a regression has: limits, and errors at rows left out."""
     span = float(rows.y.min()), float(rows.y.max())
     errors = None if search is None else Errors.of(*search.cross_fit().errors)
-    return replace(model, target_range=span, limits=span if settings.clip else (-np.inf, np.inf), errors=errors)
+    return replace(
+        model,
+        target_range=span,
+        limits=span if settings.clip else (-np.inf, np.inf),
+        errors=errors,
+        lowest=settings.recipe.lowest,
+    )
 
 
 def of_classes(model: Model, recipe: Recipe, search: Search | None) -> Model:

@@ -26,6 +26,7 @@ from pldc.solve.run import Monitor
 
 FEWEST_ROWS = 4  # distinct ones, of which some can be left out
 FOLDS = 5  # of a simplification whose model has none
+SHORTEST_FIT = 0.1  # seconds
 FOR_THE_TEACHER = 0.6  # share of a limit on time for the model that few pieces are learned from
 
 
@@ -101,17 +102,21 @@ def simplify(teacher: Model, folds: CrossFit | None, given: Rows, n_pieces: int,
     rows, splits = prepared(given, FOLDS)
     if len(rows.y) < FEWEST_ROWS:
         raise ValueError(f"simplify needs at least {FEWEST_ROWS} distinct rows, got {len(rows.y)}.")
+    clock = Clock(settings.max_seconds)
     if folds is None or not same_rows(rows, folds.rows):
-        folds = refitted(rows, splits, replace(settings, folds=FOLDS))
+        folds = refitted(rows, splits, replace(settings, folds=FOLDS), clock)
     with shown(settings.verbose):
-        return Fitted(*simplified(teacher, folds, folds.rows, n_pieces, settings, Clock()))
+        return Fitted(*simplified(teacher, folds, folds.rows, n_pieces, settings, clock))
 
 
-def refitted(rows: Rows, splits: list[Split], settings: Settings) -> CrossFit:
-    """Fit the rows of every fold."""
+def refitted(rows: Rows, splits: list[Split], settings: Settings, clock: Clock) -> CrossFit:
+    """Fit the rows of every fold, in a share of the time."""
     models = []
-    for train, _ in splits:
-        found = fit(rows.take(train), settings)
+    for k, (train, _) in enumerate(splits):
+        limit = settings.max_seconds
+        if limit is not None:
+            limit = max(FOR_THE_TEACHER * limit - clock.spent(), SHORTEST_FIT) / (len(splits) - k)
+        found = fit(rows.take(train), replace(settings, max_seconds=limit))
         if found.interrupted:
             raise KeyboardInterrupt
         models.append(found.model)

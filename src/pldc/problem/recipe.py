@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from pldc.function.max_affine import Array, IntArray
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Penalty
@@ -47,6 +49,11 @@ class Recipe:
     linear: bool
     standardize: bool
     outputs: int = 1
+
+    @property
+    def lowest(self) -> float:
+        """Value below which no target can lie."""
+        return 0.0 if self.loss.nonnegative else -np.inf
 
     def units(self, rows: Rows) -> Units:
         """Return the coordinates in which the program of these rows is written."""

@@ -124,6 +124,24 @@ def interleaved(n: int, folds: int) -> list[Split]:
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
 
 
+def group_folds(rows: Rows, groups: IntArray, folds: int) -> list[Split]:
+    """Deal whole groups out, the heaviest first, each to the fold that is lightest: by content, not by name.
+
+    `groups` holds a number for each row; rows of weight zero are in no fold.
+    """
+    weight = np.bincount(groups, weights=rows.weight)
+    units = Units.of(*rows)
+    Z = np.column_stack([units.scale_y(rows.y), units.scale_X(rows.X)])
+    mean = np.array([np.bincount(groups, weights=rows.weight * z) for z in Z.T]) / np.where(weight > 0, weight, 1.0)
+    order = np.lexsort([*mean[::-1].round(DIGITS), -weight])
+    fold, load = np.empty(len(weight), dtype=np.intp), np.zeros(folds)
+    for group in order:
+        fold[group] = load.argmin()
+        load[fold[group]] += weight[group]
+    of_row = np.where(rows.weight > 0, fold[groups], -1)
+    return [(np.flatnonzero((of_row != k) & (of_row >= 0)), np.flatnonzero(of_row == k)) for k in range(folds)]
+
+
 def subsample(n: int, most: float) -> IntArray:
     """Return all of n places, or `most` of them at random, the same ones every time."""
     if n <= most:

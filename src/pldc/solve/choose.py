@@ -30,7 +30,7 @@ class Auto:
     """Take the solver that suits the problem.
 
     That is `Line` for one feature, without monotone; else `Exact` up to 3000 distinct rows (1500 classes × rows), if
-    its memory suffices and it knows the loss; else `Admm`.
+    its memory suffices and it knows the loss; else `Admm`, whose gap is no smaller than it can reach.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ class Auto:
     def choose(self, problem: Problem) -> Solver:
         """Return the solver for the problem."""
         limits = {"tol": self.tol} | ({} if self.max_iter is None else {"max_iter": self.max_iter})
-        line, exact, quick = Line(**limits), Exact(**limits), Admm(**limits)  # type: ignore[arg-type]
+        line, exact = Line(**limits), Exact(**limits)  # type: ignore[arg-type]
+        quick = Admm(**limits | {"tol": max(self.tol, Admm.realistic_tol)})  # type: ignore[arg-type]
         if line.refuses(problem) is None:
             return line
         most = LARGEST_EXACT if problem.outputs == 1 else MOST_SCORES // problem.outputs
