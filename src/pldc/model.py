@@ -75,7 +75,7 @@ class Simplification:
         return f"{plus} − {minus} pieces: {scores}; fidelity {self.fidelity:.3f}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Errors:
     """Sizes of the errors at rows left out, increasing, with their weights: what intervals are made of."""
 
@@ -101,7 +101,7 @@ class Errors:
         return float(self.size[min(int((mass < need).sum()), len(self.size) - 1)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model:
     """What a fit has learned, and what is to be said of it.
 
@@ -158,6 +158,10 @@ class Model:
     simplification: Simplification | None = None
     program: SolvedProgram | None = None
     version: str = ""
+
+    def __post_init__(self) -> None:
+        for array in (self.center, self.spread):
+            array.setflags(write=False)
 
     @property
     def function(self) -> PLDC:

@@ -286,11 +286,10 @@ class Search:
                 "score": score,
                 "seconds": now,
             }
-            self.clock.cancelled |= bool(self.monitor(row))
+            self.clock.stopped |= bool(self.monitor(row))
+            self.clock.cancelled |= self.clock.stopped
 
 
 def within(places: IntArray, weight: Array) -> Array:
-    """Return the weights at some places, zero elsewhere."""
-    out = np.zeros(len(weight))
-    out[places] = weight[places]
-    return out
+    """Return the weights at some places, as often as they are named; zero elsewhere."""
+    return np.bincount(places, weights=weight[places], minlength=len(weight))

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from pldc.estimators.checks import positive, whole
 from pldc.fit import simplify
 from pldc.fit.program import Path, solve_path
+from pldc.fit.spine import FOLDS
 from pldc.function import Explanation
 from pldc.function.max_affine import Array
 from pldc.problem.penalties import Joint
@@ -56,7 +57,7 @@ class Answers:
         given = simple._rows_of(X, y, sample_weight)
         if hasattr(self, "feature_names_in_"):
             simple.feature_names_in_ = self.feature_names_in_
-        found = simplify(self.model_, self._folds, given, n_pieces, self._settings(given))
+        found = simplify(self.model_, self._folds, given, n_pieces, self._settings(given, folds=FOLDS))
         if found.interrupted:
             raise KeyboardInterrupt("Interrupted; nothing was returned.")
         simple._take(found)
@@ -86,7 +87,7 @@ class Answers:
         if not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
             raise ValueError(f"lams must hold positive finite numbers, got {lams!r}.")
         with shown(self.verbose) as log:
-            return solve_path(rows, copy._settings(rows), values, log)
+            return solve_path(rows, copy._settings(rows, folds=FOLDS), values, log)
 
     def predict_interval(self: Any, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends of prediction intervals at the rows of X.
@@ -186,6 +187,8 @@ class Answers:
             ``function_`` also says which region each row is in.
         """
         X, f = self._points(X), self.function_
+        if tol is not None and (not isinstance(tol, Real) or not 0 <= float(tol) < np.inf):
+            raise ValueError(f"tol must be a number ≥ 0, got {tol!r:.80}.")
         if tol is None:
             tol = 0.0 if f.is_plain and max(f.n_pieces) <= FEW_PIECES else 1e-2
         if tol != 0:  # at 0, too, dropping could swap pieces that tie at a row

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import pldc
-from pldc.estimators.checks import flag, positive, refuse_masked, shown
+from pldc.estimators.checks import flag, positive, refuse_masked, shown, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.fit import Fitted, Settings, fit
 from pldc.function.max_affine import Array
@@ -61,8 +61,11 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             at = "" if solved is None else f" at a certified gap of {solved.certificate.gap:.2g}"
             raise KeyboardInterrupt(f"Interrupted{at}; the model is usable: it holds the best function so far.")
 
-    def _settings(self, given: Rows, groups: ArrayLike | None = None) -> Settings:
-        """Check the parameters, whether this fit uses them or not, and hand them to the spine."""
+    def _settings(self, given: Rows, groups: ArrayLike | None = None, *, folds: int | None = None) -> Settings:
+        """Check the parameters, whether this fit uses them or not, and hand them to the spine.
+
+        `folds` takes the place of those of `cv`, where these are not asked for.
+        """
         cv = cross_validation(self.cv)
         threads = self._threads()
         seed = 0 if self.random_state is None else self.random_state
@@ -71,15 +74,15 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             n_pieces=self._pieces(),
             max_seconds=None if self.max_seconds is None else positive("max_seconds", self.max_seconds, "None or "),
             lam=self._lam(),
-            solver=solver_setting(self.solver, None if self.solver == "admm" else self._tol),
-            folds=folds_of(self, cv, given, groups),
+            solver=solver_setting(self.solver, self._tol),
+            folds=folds_of(self, cv, given, groups) if folds is None else folds,
             score=scorer_of(self, cv.scoring, getattr(self, "classes_", None)),
             one_standard_error=cv.one_standard_error,
             max_rows=cv.max_rows if isinstance(cv.folds, Integral) else None,
             threads=threads,
             jobs=threads or (blas_threads() if get_active_backend()[1] is None else None),
             seed=seed,
-            starts_seed=int(seed) if isinstance(seed, Integral) else starts_seed(seed),
+            starts_seed=starts_seed(seed),
             verbose=self.verbose,
         )
 
@@ -89,9 +92,11 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             raise ValueError(
                 f"n_pieces must be 'auto' or 'rows' (a number is for DCRegressor), got {shown(self.n_pieces)}."
             )
+        given = {name: getattr(self, name) for name in self._of_the_program}
+        given = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
         plain = all(
-            any(type(value) is type(default) and value == default for default in defaults)
-            for value, defaults in ((getattr(self, name), known) for name, known in self._of_the_program.items())
+            any(type(given[name]) is type(default) and given[name] == default for default in defaults)
+            for name, defaults in self._of_the_program.items()
         )
         return self.n_pieces if plain else "rows"
 
@@ -186,5 +191,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
 
 def starts_seed(random_state: Any) -> int:
-    """Draw a seed from a generator of random numbers."""
+    """Return a seed: a number as it is, or one drawn from a generator of random numbers."""
+    if isinstance(random_state, Integral):
+        return whole("random_state", random_state, 0, optional=True)
     return int(check_random_state(random_state).randint(2**31 - 1))

@@ -85,7 +85,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     cv_results_ : dict of arrays
         As for :class:`DCRegressor`.
     cv_score_ : float
-        The score of what is returned at the rows left out: the mean loss, negative, unless there is a scorer.
+        The score of what is returned at the rows left out: the mean loss, negative (for few pieces, as if one row more
+        had been seen, of all classes alike), unless there is a scorer.
     seminorm_ : float
         Of the program: the sum of the seminorms as it measures them.
     solver_ : {"exact", "admm"}
@@ -184,7 +185,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         X, y = self._features(X, y=y)
         check_classification_targets(y)
         weight = check_weight(sample_weight, len(y))
-        weight = weight * self._class_factors(y, weight)
+        with np.errstate(over="ignore"):
+            weight = check_weight(weight * self._class_factors(y, weight), len(y))
         here = weight > 0
         self.classes_ = np.unique(y[here])
         if len(self.classes_) < 2:
@@ -199,9 +201,9 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         if self.class_weight is None:
             return np.ones(len(y))
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            names, label = np.unique(y, return_inverse=True)
+            label = np.unique(y, return_inverse=True)[1]
             total = np.bincount(label, weights=weight)
-            return np.asarray(weight.sum() / len(names) / np.where(total > 0, total, 1.0))[label]
+            return np.asarray(weight.sum() / np.count_nonzero(total) / np.where(total > 0, total, 1.0))[label]
         if not isinstance(self.class_weight, Mapping):
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {shown(self.class_weight)}.")
         factors = np.asarray(compute_sample_weight(dict(self.class_weight), y), dtype=np.float64)

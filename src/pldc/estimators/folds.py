@@ -41,15 +41,24 @@ def folds_of(model: Any, cv: CrossValidation, given: Rows, groups: ArrayLike | N
     if number and groups is None:
         return int(cv.folds)
     if number:
-        names, label = np.unique(np.asarray(groups)[given.weight > 0], return_inverse=True)
+        try:
+            names, label = np.unique(np.asarray(groups)[given.weight > 0], return_inverse=True)
+        except TypeError:
+            raise ValueError("groups must hold labels that can be compared: all numbers, or all text.") from None
         if len(names) < 2:
             raise ValueError("All rows are of one group: there is no other to validate on.")
         numbers = np.zeros(len(given.y), dtype=np.intp)
         numbers[given.weight > 0] = label
         return group_folds(given, numbers, min(int(cv.folds), len(names)))
     splitter = check_cv(cv.folds, given.y, classifier=is_classifier(model))
+    try:
+        pairs = list(splitter.split(given.X, given.y, groups))
+    except TypeError as error:
+        raise ValueError(
+            f"cv must be a number, a splitter, or pairs of places to fit and to leave out: {error}."
+        ) from None
     splits = []
-    for fold in splitter.split(given.X, given.y, groups):
+    for fold in pairs:
         train, test = (places(part, len(given.y)) for part in fold)
         train, test = train[given.weight[train] > 0], test[given.weight[test] > 0]
         if len(train) and len(test):
@@ -62,7 +71,10 @@ def folds_of(model: Any, cv: CrossValidation, given: Rows, groups: ArrayLike | N
 def places(part: Any, n: int) -> np.ndarray:
     """Return the places that a splitter names, as numbers or as a mask."""
     try:
-        return np.arange(n)[np.asarray(part)]
+        found = np.arange(n)[np.asarray(part)]
+        if found.ndim == 1:
+            return found
+        raise IndexError
     except IndexError:
         raise ValueError(f"cv must name places of {n} rows, 0 to {n - 1}; got {np.asarray(part)!r:.80}.") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -21,6 +22,8 @@ from pldc.problem.penalties import Seminorm
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
 from pldc.solve.run import Monitor
+
+MOST_PIECES = 10_000  # of each part, that can be asked for
 
 
 class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -72,7 +75,7 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         :mod:`pldc.select.discrepancy`); the grid grows by itself where the best value lies at its end. (With fewer
         than four distinct rows: the scale itself.)
         "srm": the value of the theory, 24 M D̂ for the squared loss, M the largest deviation of y. It is meant for the
-        worst case, and smooths a lot.
+        worst case, smooths a lot, and does not look at weights of rows.
         A number > 0: that weight. Good ones often lie between 0.001 and 1.
     penalty : {"componentwise", "joint"} or Seminorm, default="componentwise"
         Of the program: the seminorm, coordinate by coordinate, or of all of them together (the paper's).
@@ -127,7 +130,7 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
     cv_score_ : float
         The score of what is returned at the rows left out; of more than 1000 rows, that of its best part alone.
     n_iter_ : int
-        Iterations of the solver, or of a descent.
+        Iterations of the solver, or steps that a descent may take.
     clip_range_ : (float, float)
         Range of the training targets.
     reference_, spread_ : arrays of shape (d,)
@@ -245,18 +248,29 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
                 "sklearn.multioutput."
             )
         X, y = self._features(X, y=y, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        make_loss(self.loss, classes=False).check(y)
-        return Rows(X, y, check_weight(sample_weight, len(y)))
+        y, weight = np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y))
+        make_loss(self.loss, classes=False).check(y[weight > 0])
+        return Rows(X, y, weight)
 
-    def _settings(self, given: Rows, groups: ArrayLike | None = None) -> Settings:
-        settings = super()._settings(given, groups)
+    def __sklearn_tags__(self) -> Any:
+        """What the loss is not for, or does not aim at, is not tested."""
+        tags = super().__sklearn_tags__()
+        with suppress(ValueError):  # a loss that `fit` will refuse
+            loss = make_loss(self.loss, classes=False)
+            tags.regressor_tags.poor_score = loss.off_centre
+            tags.target_tags.positive_only = loss.nonnegative
+        return tags
+
+    def _settings(self, given: Rows, groups: ArrayLike | None = None, *, folds: int | None = None) -> Settings:
+        settings = super()._settings(given, groups, folds=folds)
         return replace(settings, clip=flag("clip", self.clip))
 
     def _pieces(self) -> int | str:
         """Return `n_pieces`, and "rows" where a setting asks for the program."""
         if isinstance(self.n_pieces, Integral) and not isinstance(self.n_pieces, bool):
-            return whole("n_pieces", self.n_pieces, 1)
+            if whole("n_pieces", self.n_pieces, 1) > MOST_PIECES:
+                raise ValueError(f"n_pieces must be at most {MOST_PIECES}, got {shown(self.n_pieces)}.")
+            return int(self.n_pieces)
         if not (isinstance(self.n_pieces, str) and self.n_pieces in ("auto", "rows")):
             raise ValueError(f"n_pieces must be 'auto', 'rows' or a whole number ≥ 1, got {shown(self.n_pieces)}.")
         return super()._pieces()
@@ -291,7 +305,13 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         """Return the sign of each feature."""
         if self.monotone is None:
             return np.zeros(self.n_features_in_, dtype=int)
-        signs = np.asarray(self._named_signs(self.monotone) if isinstance(self.monotone, Mapping) else self.monotone)
+        named = isinstance(self.monotone, Mapping)
+        try:
+            signs = np.asarray(self._named_signs(self.monotone) if named else self.monotone)
+        except ValueError as error:
+            raise (
+                error if named else ValueError(f"monotone must hold −1, 0 or 1, got {shown(self.monotone)}.")
+            ) from None
         if signs.shape != (self.n_features_in_,) or not np.isin(signs, (-1, 0, 1)).all():
             raise ValueError(
                 f"monotone must hold −1, 0 or 1 for each of {self.n_features_in_} features, got {self.monotone!r}."
@@ -306,7 +326,7 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
             )
         unknown = set(monotone) - set(names)
         if unknown:
-            raise ValueError(f"monotone names unknown features {sorted(unknown)}; X has {list(names)}.")
+            raise ValueError(f"monotone names unknown features {sorted(unknown, key=str)}; X has {list(names)}.")
         return [monotone.get(name, 0) for name in names]
 
 

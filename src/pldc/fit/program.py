@@ -114,13 +114,13 @@ def folds_of(merged: Rows, given: Rows, settings: Settings) -> tuple[Rows, list[
         some = subsample(len(merged.y), most)
         table = divided(merged.take(some), settings.folds, settings.recipe.outputs > 1)
         return table, interleaved(len(table.y), min(settings.folds, len(table.y))), len(some) / len(merged.y)
-    some = subsample(len(given.y), most)
-    if len(some) == len(given.y):
-        return given, settings.folds, 1.0
-    seen = np.zeros(len(given.y), dtype=bool)
-    seen[some] = True
-    parts = [(train[seen[train]], test[seen[test]]) for train, test in settings.folds]
-    return given, [(train, test) for train, test in parts if len(train) and len(test)], len(some) / len(given.y)
+    here = np.flatnonzero(given.weight > 0)
+    some = here[subsample(len(here), most)]
+    place = np.full(len(given.y), -1)
+    place[some] = np.arange(len(some))
+    parts = [(place[train][place[train] >= 0], place[test][place[test] >= 0]) for train, test in settings.folds]
+    splits = [(train, test) for train, test in parts if len(train) and len(test)]
+    return given.take(some), splits, len(some) / len(here)
 
 
 def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> tuple[list[PLDC], SolvedProgram]:

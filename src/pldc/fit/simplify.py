@@ -42,7 +42,7 @@ def simplified(
         simplification=about,
         program=None,
         errors=None if students is None else Errors.of(*students.errors),
-        cv_score=teacher.cv_score if students is None else about.score,
+        cv_score=None if students is None else about.score,
     )
     return model, students, interrupted
 

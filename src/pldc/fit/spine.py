@@ -17,7 +17,6 @@ from pldc.fit.program import program_model
 from pldc.fit.settings import Settings
 from pldc.fit.simplify import simplified
 from pldc.model import Model
-from pldc.problem.losses import Hinge
 from pldc.problem.recipe import Rows, Split
 from pldc.select.cross_fit import CrossFit
 from pldc.select.folds import mixed, ranks_of_classes
@@ -73,7 +72,7 @@ def classes(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor
     ranked = given._replace(y=rank[given.y.astype(np.intp)].astype(np.float64))
     rows, splits = prepared(ranked, settings.folds, classes=True)
     if len(rows.y) < FEWEST_ROWS:
-        return program(given, replace(settings, recipe=replace(settings.recipe, loss=Hinge())), log, monitor)
+        return program(given, settings, log, monitor)
     if score is not None:
         named = score  # it knows classes by their codes
         settings = replace(

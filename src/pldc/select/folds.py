@@ -83,12 +83,14 @@ def ranks_of_classes(rows: Rows, outputs: int) -> IntArray:
 
 
 def _rank_of_class(rows: Rows, Z: Array) -> Array:
-    """Rank the class of each row by weight, then by the mean size of its features: labels may have any names."""
+    """Rank the class of each row by weight, then by its features, their mean size first: labels may have any names."""
     names, label = np.unique(rows.y, return_inverse=True)
     weight = np.bincount(label, weights=rows.weight)
     size = np.array([rows.weight[label == k] @ np.abs(Z[label == k]).mean(axis=1) for k in range(len(names))]) / weight
+    mean = np.array([rows.weight[label == k] @ Z[label == k] for k in range(len(names))]) / weight[:, None]
+    keys = [*mean.T[::-1].round(DIGITS), size.round(DIGITS), -(weight / weight.max()).round(DIGITS)]
     rank = np.empty(len(names))
-    rank[np.lexsort((size.round(DIGITS), -(weight / weight.max()).round(DIGITS)))] = np.arange(len(names))
+    rank[np.lexsort(keys)] = np.arange(len(names))
     return rank[label]
 
 

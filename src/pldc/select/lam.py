@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pldc.problem.recipe import Recipe, Rows
+from pldc.problem.units import Units
 from pldc.select.bound import srm_lam
 from pldc.select.discrepancy import discrepancy, discrepancy_of
 from pldc.select.folds import distinct
@@ -27,7 +28,7 @@ def scale_of_lam(recipe: Recipe, rows: Rows) -> float:
         return 1.0
     Z = recipe.units(rows).scale_X(merged.X)
     found = discrepancy(Z, penalty=recipe.penalty.name, n_splits=1, tol=0.2, max_rows=ROWS_FOR_A_SCALE, random_state=0)
-    spread = 1.0 if recipe.standardize else float(np.std(rows.y)) or 1.0
+    spread = 1.0 if recipe.standardize else Units.of(*rows).y_scale
     return (found.value or 1.0) * rate(found.n_rows / n, d) * spread ** (recipe.loss.degree - 1)
 
 

@@ -8,7 +8,7 @@ the documentation.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
@@ -60,9 +60,13 @@ SOLVERS: dict[str, Any] = {kind.name: kind for kind in (Auto, Exact, Admm, Line)
 
 
 def solver_setting(solver: Any, tol: float | None = None) -> Any:
-    """Return a solver, or `Auto`: one is returned as it is, a name stands for one with its defaults, and with `tol`."""
+    """Return a solver, or `Auto`: one is returned as it is, a name stands for one with its defaults, and with `tol`.
+
+    A solver by name is not asked for a smaller gap than it can reach.
+    """
     if isinstance(solver, str) and solver in SOLVERS:
-        return SOLVERS[solver]() if tol is None else SOLVERS[solver](tol=tol)
+        kind = SOLVERS[solver]
+        return kind() if tol is None else kind(tol=max(tol, getattr(kind, "realistic_tol", 0.0)))
     able = hasattr(solver, "tol") and (hasattr(solver, "solve") or hasattr(solver, "choose"))
     if isinstance(solver, type) or not able:
         raise ValueError(
@@ -70,7 +74,7 @@ def solver_setting(solver: Any, tol: float | None = None) -> Any:
         )
     if not (isinstance(solver.tol, Real) and 0 < float(solver.tol) < np.inf):
         raise ValueError(f"tol must be a positive finite number, got {solver.tol!r:.80}.")
-    limit = solver.max_iter
+    limit = getattr(solver, "max_iter", None)
     if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1):
         raise ValueError(f"max_iter must be a whole number ≥ 1, got {limit!r:.80}.")
     return solver
@@ -92,7 +96,7 @@ def rough_path(
 def make_solver(solver: Any, problem: Problem, *, tol: float | None = None, threads: int | None = None) -> Solver:
     """Return the solver for the problem; refuse what it cannot answer, or has not the memory for."""
     setting = solver_setting(solver, tol)
-    found: Solver = setting.choose(problem) if isinstance(setting, Auto) else setting
+    found: Solver = setting.choose(problem) if hasattr(setting, "choose") else setting
     reason = found.refuses(problem)
     if reason is not None:
         raise ValueError(reason)
@@ -105,7 +109,9 @@ def make_solver(solver: Any, problem: Problem, *, tol: float | None = None, thre
             f"The {found.name!r} solver needs about {_size(needed)} for {len(problem.X)} distinct rows, and "
             f"{_size(available() or 0.0)} are available. {remedy}."
         )
-    return found if threads is None else replace(found, threads=threads)  # type: ignore[type-var]
+    if threads is None or not is_dataclass(found):
+        return found
+    return replace(found, threads=threads)
 
 
 def _size(size: float) -> str:

@@ -72,8 +72,9 @@ def certify(
     y : array of shape (n,)
     lam : float
         Weight of the seminorm, as for :class:`pldc.DCRegressor`.
-    loss, penalty, standardize
+    loss, standardize
         As for :class:`pldc.DCRegressor`.
+    penalty : {"componentwise", "joint"}
     sample_weight : array of shape (n,), optional
     tol : float, default=1e-3
 
@@ -90,13 +91,18 @@ def certify(
     True
     """
     function = getattr(function, "function_", function)
+    if not hasattr(function, "seminorm_bound"):
+        raise TypeError(f"Give a PLDC or a fitted DCRegressor, not {type(function).__name__}.")
+    for name, number in (("lam", lam), ("tol", tol)):
+        if not (isinstance(number, Real) and not isinstance(number, bool) and 0 < float(number) < np.inf):
+            raise ValueError(f"{name} must be a positive finite number, got {number!r:.80}.")
+    if not isinstance(standardize, bool | np.bool_):
+        raise ValueError(f"standardize must be True or False, got {standardize!r:.80}.")
     points, target = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if points.ndim != 2 or target.shape != (len(points),) or len(points) < 2:
         raise ValueError(f"X must have shape (n, d) and y (n,), n at least 2; got {points.shape} and {target.shape}.")
     if not (np.isfinite(points).all() and np.isfinite(target).all()):
         raise ValueError("X and y must be finite; they contain NaN or infinity.")
-    if not (isinstance(lam, Real) and 0 < lam < np.inf):
-        raise ValueError(f"lam must be a positive finite number, got {lam!r}.")
     weight = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != target.shape or not (weight >= 0).all() or not np.isfinite(weight).all() or not weight.sum() > 0:
         raise ValueError(f"sample_weight must hold {len(target)} finite numbers ≥ 0, not all zero.")

@@ -12,7 +12,8 @@ from pldc.solve.run import Monitor
 class Solver(Protocol):
     """A frozen record of settings that answers problems. A new one is a file of its own, and an entry in `SOLVERS`.
 
-    `tol` is the certified relative gap to reach; `threads` None means as many as the BLAS would use.
+    `tol` is the certified relative gap to reach; `threads` None means as many as the BLAS would use. It should be a
+    frozen dataclass, so that users can type, compare and print it, and so that threads can be handed to it.
     """
 
     @property

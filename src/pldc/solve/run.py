@@ -23,7 +23,7 @@ RIDGE = 1e-7
 LARGEST_LAM = 1e6  # in scaled numbers; the answer is a constant (or linear) function long before
 STATUS = {
     "optimal": "the asked gap is certified",
-    "stalled": "rounding stopped the solver; raise its tol, or lam, standardise X, or round X to the digits that it has",
+    "stalled": "rounding stopped the solver; raise its tol, or lam, standardise X, or round X to its digits",
     "max_iter": "max_iter iterations were not enough; raise max_iter or tol of the solver, or lam",
     "stopped": "the monitor stopped the fit",
     "interrupted": "the fit was interrupted",

@@ -158,11 +158,13 @@ class Loss(ABC):
             return -float(weight @ self.conjugate(t * omega, y))
 
         end = min(most, self.room(omega, y))
+        if not np.isfinite(end):  # ω = 0
+            return value(0.0), 0.0
         low, high = 0.0, end
         for _ in range(60):
             a, b = low + (high - low) / 3, high - (high - low) / 3
             low, high = (a, high) if value(a) < value(b) else (low, b)
-        best = max((end, 0.5 * (low + high)), key=value)
+        best = max((end, 0.5 * (low + high), 0.0), key=value)
         return value(best), best
 
     @abstractmethod

@@ -26,7 +26,7 @@ FLOOR_OF_DESCENT = 0.05  # in units of y: the curvature of the loss is up to one
 
 @dataclass(frozen=True)
 class Poisson(ValueLoss):
-    """Half the Poisson deviance, f − y log f and what makes it zero at f = y: the mean of counts, y ≥ 0.
+    """Half the Poisson deviance, f − y log f and what makes it zero at f = y ≥ `floor`: the mean of counts, y ≥ 0.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Poisson(ValueLoss):
         inside, c = np.minimum(omega, 1.0), self.floor
         with np.errstate(divide="ignore"):
             above = -xlogy(y, 1.0 - inside)
-        offset = self._deviance(np.full(np.shape(y), c), y) - 0.5 * (c - y) ** 2 / c
+        offset = self._deviance(np.full(np.shape(y), c), y) - 0.5 * (c - y) * ((c - y) / c)
         below = 0.5 * c * inside**2 + inside * y - offset
         return np.where(omega > 1.0, np.inf, np.where(inside >= 1.0 - y / c, above, below))
 

@@ -102,4 +102,5 @@ class ValueLoss(Loss):
 
     def residual_unit(self, y: Array, spread: float) -> float:
         """Return what is expected of a residual in scaled numbers, less where outliers inflate their scale."""
-        return RESIDUAL * spread / max(float(np.std(y)), np.finfo(float).tiny)
+        deviation = float(np.std(y))
+        return RESIDUAL * spread / deviation if spread > 0 and deviation > 0 else RESIDUAL
