@@ -105,6 +105,17 @@ def test_intervals_are_the_prediction_and_as_far_as_errors_went():
         MODEL.interval(X, 0.5)
 
 
+def test_nothing_is_said_below_the_lowest_target_there_can_be():
+    errors = Errors.of(np.full(19, 0.7), np.ones(19))
+    counts = replace(MODEL, functions=(PLDC.affine([1.0, 0.0]),), limits=(-np.inf, np.inf), lowest=0.0, errors=errors)
+    X = np.array([[-3.0, 0.0], [0.5, 0.0], [2.0, 0.0]])
+    assert counts.predict(X).tolist() == [0.0, 0.5, 2.0]
+    low, high = counts.interval(X, 0.9)
+    np.testing.assert_allclose(low, [0.0, 0.0, 1.3])
+    np.testing.assert_allclose(high, [0.7, 1.2, 2.7])
+    assert counts.explain(X).prediction.tolist() == [0.0, 0.5, 2.0]
+
+
 def test_a_model_is_frozen_and_goes_through_a_pickle():
     with pytest.raises(FrozenInstanceError):
         MODEL.kind = "compact"

@@ -199,7 +199,7 @@ class Model:
             X,
             reference=self.reference(reference),
             features=self.feature_names,
-            limits=self.limits,
+            limits=(max(self.limits[0], self.lowest), self.limits[1]),
             unit=self.spread,
             neighbourhood=neighbourhood,
         )

@@ -1,7 +1,7 @@
 import numpy as np
 
 from pldc.problem.recipe import Rows
-from pldc.select.folds import distinct, divided, interleaved
+from pldc.select.folds import distinct, divided, group_folds, interleaved
 
 
 def table(seed=0, n=30):
@@ -82,3 +82,33 @@ def test_rows_that_stand_for_many_are_divided_among_the_folds():
     assert sorted(labels.weight[labels.X[:, 0] == 1]) == [10.0] * 5
     many = Rows(np.arange(30.0)[:, None], np.arange(30) % 2.0, np.full(30, 50.0))
     assert len(divided(many, 5, classes=True).y) == 30  # each at a point of its own: weights, not repeated rows
+
+
+def test_groups_are_dealt_out_whole_and_even_by_weight():
+    rows = table(n=40)
+    groups = np.random.default_rng(0).integers(0, 11, 40)
+    weight = np.where(groups == 3, 4.0, 1.0)
+    splits = group_folds(rows._replace(weight=weight), groups, 4)
+    assert sorted(np.concatenate([test for _, test in splits])) == list(range(40))
+    for train, test in splits:
+        assert not set(groups[train]) & set(groups[test]) and len(train) + len(test) == 40
+    loads = [weight[test].sum() for _, test in splits]
+    heaviest = np.bincount(groups, weights=weight).max()
+    assert max(loads) - min(loads) <= heaviest  # the rule of the lightest fold
+
+
+def test_groups_go_by_content_and_not_by_number_or_order():
+    rows = table(n=40)
+    groups = np.arange(40) % 10
+    order = np.random.default_rng(1).permutation(40)
+    names = np.random.default_rng(2).permutation(10)
+    plain, other = group_folds(rows, groups, 3), group_folds(rows.take(order), names[groups[order]], 3)
+    for (_, test), (_, shuffled) in zip(plain, other, strict=True):
+        assert set(test) == set(order[shuffled])
+
+
+def test_groups_of_weight_zero_are_in_no_fold():
+    rows = table(n=12)._replace(weight=(np.arange(12) >= 3).astype(float))
+    splits = group_folds(rows, np.arange(12) // 3, 3)
+    assert sorted(np.concatenate([test for _, test in splits])) == list(range(3, 12))
+    assert min(min(train) for train, _ in splits) == 3

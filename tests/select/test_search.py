@@ -223,6 +223,18 @@ def test_equal_searches_are_equal(real):
     assert again.lam == found.lam and np.array_equal(again.scores, found.scores)
 
 
+def test_folds_at_one_lam_alone_are_those_of_the_search_there(real):
+    found, score = real
+    one = Search(found.recipe, found.rows, found.splits, score, jobs=1)
+    one.run_at(found.lam)
+    assert one.lam == found.lam and one.lams == [found.lam] and one.scores.shape == (3, 1)
+    assert one.mean_score == pytest.approx(found.mean_score, abs=0.05)  # as rough as each other, not the same
+    for k, (values, test) in enumerate(zip(one.left_out(), one.test, strict=True)):
+        assert one.scores[k, 0] == score(values, test)
+        np.testing.assert_allclose(values, found.left_out()[k], atol=0.5 * found.rows.y.std())
+    assert one.results()["param_lam"].tolist() == [found.lam]
+
+
 def test_progress_is_logged(real, caplog):
     found, score = real
     quiet, loud = (
