@@ -41,6 +41,14 @@ def test_a_share_of_the_rows_is_looked_at_and_lam_carried_over_to_all():
     assert len(all_of_them.rows.y) == 30 and whole == all_of_them.lam
 
 
+def test_a_known_lam_of_classes_is_carried_to_a_share_of_the_rows():
+    labels = ROWS._replace(y=(np.median(Y) < Y).astype(float))
+    plain = settings_of("hinge", lam=0.1, folds=3, max_rows=15)
+    lam, search = choose_lam(labels, labels, replace(plain, recipe=replace(plain.recipe, outputs=2)))
+    assert lam == 0.1 and len(search.rows.y) == 15
+    assert rate(0.5, 2) * search.lam == pytest.approx(0.1)
+
+
 def test_folds_of_ones_own_keep_their_places():
     folds = [(np.arange(15), np.arange(15, 30)), (np.arange(15, 30), np.arange(15))]
     rows, splits, share = folds_of(distinct(ROWS)[0], ROWS, settings_of(folds=folds))

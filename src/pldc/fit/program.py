@@ -101,7 +101,7 @@ def choose_lam(rows: Rows, given: Rows, settings: Settings) -> tuple[float, Sear
         level=settings.level,
     )
     if known is not None:  # scores of the hinge are calibrated where the folds did not look
-        search.run_at(known)
+        search.run_at(known / rate(share, rows.X.shape[1]))
         return known, search
     search.run(scale_of_lam(recipe, merged))
     return rate(share, rows.X.shape[1]) * search.lam, search
