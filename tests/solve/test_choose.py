@@ -80,7 +80,9 @@ def test_a_solver_with_a_name_is_one_registration(monkeypatch):
 
     assert next(rough_path(build(*synthetic(20, 2)), [0.1], [1])) != "rough"
     monkeypatch.setitem(choose.SOLVERS, "named", Named)
-    assert make_solver("named", large(50), tol=1e-3) == Named(tol=1e-3)
+    assert make_solver("named", large(50), tol=1e-3) == Named(tol=0.5)  # not asked for more than it can reach
+    assert make_solver("named", large(50), tol=0.7) == Named(tol=0.7) and make_solver("named", large(50)) == Named()
+    assert make_solver(Named(tol=1e-3), large(50)) == Named(tol=1e-3)  # but as given by an object
     assert list(rough_path(build(*synthetic(20, 2)), [0.2, 0.1], [1, 1])) == ["rough", "rough"]
     X, y = synthetic(12, 2)
     assert DCRegressor(lam=0.1, solver="named").fit(X, y).solver_ == "named"
