@@ -158,24 +158,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         groups: ArrayLike | None = None,
         monitor: Monitor | None = None,
     ) -> DCClassifier:
-        """Fit the scores.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n, d)
-        y : array of shape (n,)
-            Labels of any kind, of two classes at least.
-        sample_weight : array of shape (n,), optional
-            A weight of 2 equals the row twice; a weight of 0 equals the row left out.
-        groups : array of shape (n,), optional
-            Rows of one group stay together in cross-validation.
-        monitor : callable, optional
-            As for :meth:`DCRegressor.fit`.
-
-        Returns
-        -------
-        self
-        """
+        """Fit the scores to labels of any kind, of two classes at least; the rest is as for :meth:`DCRegressor.fit`."""
         self._forget()
         self._fit(self._rows_of(X, y, sample_weight), groups, monitor)
         return self

@@ -92,17 +92,7 @@ class Admm:
                 yield scaling.restore(problem, method.solution())
 
     def solve(self, problem: Problem, start: Solution | None = None, monitor: Monitor | None = None) -> Solution:
-        """Return a feasible solution with its multipliers; `status` says whether the gap was reached.
-
-        Parameters
-        ----------
-        problem : Problem
-        start : Solution, optional
-            Of a similar problem on the same points (another λ, say), with its multipliers.
-        monitor : callable, optional
-            Called once an iteration with a dict: iteration, upper, lower, gap, seconds; bounds are in the units of the
-            objective of `problem`. The solve stops, with the best solution so far, if it returns a true value.
-        """
+        """Return a feasible solution with its multipliers; see :class:`pldc.solve.Solver`."""
         run = Run(problem, self.tol, self.max_iter, monitor)
         hint = None if start is None else run.scaling.reduce(problem, start)
         weighted = len(problem.X) <= WEIGHTED_POINTS if self.weighted is None else self.weighted

@@ -68,17 +68,7 @@ class Exact:
         return 8.0 * (m * (5 * (P * n + q) ** 2 + 2 * P * n * n / 8 + n * (C * C + 4 * P * d * C)) + scores)
 
     def solve(self, problem: Problem, start: Solution | None = None, monitor: Monitor | None = None) -> Solution:
-        """Return a feasible solution with its multipliers; `status` says whether the gap was reached.
-
-        Parameters
-        ----------
-        problem : Problem
-        start : Solution, optional
-            Of a similar problem on the same points (another λ, say): its multipliers show which pairs matter.
-        monitor : callable, optional
-            Called once an iteration with a dict: iteration, upper, lower, gap, seconds; bounds are in the units of the
-            objective of `problem`. The solve stops, with the best solution so far, if it returns a true value.
-        """
+        """Return a feasible solution; see :class:`pldc.solve.Solver`. Multipliers of `start` show which pairs matter."""
         run = Run(problem, self.tol, self.max_iter, monitor)
         hint = None if start is None else run.scaling.reduce(problem, start)
         with Workers(self.threads) as workers, run.interruptible():
