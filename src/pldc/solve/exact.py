@@ -68,7 +68,7 @@ class Exact:
         return 8.0 * (m * (5 * (P * n + q) ** 2 + 2 * P * n * n / 8 + n * (C * C + 4 * P * d * C)) + scores)
 
     def solve(self, problem: Problem, start: Solution | None = None, monitor: Monitor | None = None) -> Solution:
-        """Return a feasible solution; see :class:`pldc.solve.Solver`. Multipliers of `start` show which pairs matter."""
+        """Return a feasible solution; see :class:`pldc.solve.Solver`. Flows of `start` show which pairs matter."""
         run = Run(problem, self.tol, self.max_iter, monitor)
         hint = None if start is None else run.scaling.reduce(problem, start)
         with Workers(self.threads) as workers, run.interruptible():
