@@ -70,7 +70,7 @@ def test_a_scorer_sees_predictions_targets_and_weights():
     prediction = Y + np.linspace(-1, 1, 24)
     score = scorer_of(DCRegressor(), "neg_mean_squared_error", None)
     assert score(prediction, ROWS) == pytest.approx(-np.mean((prediction - Y) ** 2))
-    weight = np.arange(24.0)
+    weight = np.arange(24.0) ** 2
     weighted = ROWS._replace(weight=weight)
     assert score(prediction, weighted) == pytest.approx(-np.average((prediction - Y) ** 2, weights=weight))
     plain = scorer_of(DCRegressor(), lambda model, X, y: float(len(X) + model.predict(X)[0] - y[0]), None)
