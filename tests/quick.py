@@ -13,7 +13,7 @@ from pldc.compact.plan import plan_for, plan_for_classes
 @contextmanager
 def few_starts(points=1100, fresh=500, starts=3, in_a_fold=1):
     """Students of few pieces learn from fewer points and starts."""
-    module = importlib.import_module("pldc.fit.simplify")  # not the function of that name
+    module = importlib.import_module("pldc.fit.students")  # not the function of that name
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(student, "LESSON_POINTS", points)
         patch.setattr(student, "FRESH_POINTS", fresh)

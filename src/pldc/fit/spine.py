@@ -15,7 +15,7 @@ from pldc.compact.clock import Clock
 from pldc.fit.few_pieces import compact_model, prepared
 from pldc.fit.program import program_model
 from pldc.fit.settings import Settings
-from pldc.fit.simplify import simplified
+from pldc.fit.students import simplified
 from pldc.model import Model
 from pldc.problem.recipe import Rows, Split
 from pldc.select.cross_fit import CrossFit

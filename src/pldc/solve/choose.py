@@ -13,8 +13,6 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
 from pldc.problem.program import Problem, Solution
 from pldc.solve.admm import Admm
 from pldc.solve.contract import RoughSolver, Solver
@@ -72,7 +70,7 @@ def solver_setting(solver: Any, tol: float | None = None) -> Any:
         raise ValueError(
             f"solver must be one of {tuple(SOLVERS)}, or an object such as {Exact()!r}; got {solver!r:.80}."
         )
-    if not (isinstance(solver.tol, Real) and 0 < float(solver.tol) < np.inf):
+    if not isinstance(solver.tol, Real) or isinstance(solver.tol, bool) or not 0 < solver.tol < 1e300:  # type: ignore[operator]
         raise ValueError(f"tol must be a positive finite number, got {solver.tol!r:.80}.")
     limit = getattr(solver, "max_iter", None)
     if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1):
