@@ -1,4 +1,4 @@
-"""Measured coverage of prediction intervals: 300 rows train, the rest test, nominal 0.9.
+"""Measured coverage of prediction intervals of the default fit: 300 rows train, the rest test, nominal 0.9.
 
     PLDC_DATA=… python -m experiments.coverage
 
@@ -14,7 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from experiments.data import load
-from pldc import Auto, DCRegressor
+from pldc import DCRegressor
 
 RESULTS = Path(__file__).parent / "results" / "coverage.csv"
 SETS = ("airfoil", "boston", "concrete", "diabetes", "energy_heating", "qsar_fish_toxicity")
@@ -25,7 +25,7 @@ def cell(name: str, seed: int) -> list:
     data = load(name)
     order = np.random.default_rng(seed).permutation(len(data.y))
     train, test = order[:300], order[300:]
-    model = DCRegressor(n_pieces="rows", n_jobs=1, solver=Auto(tol=0.01)).fit(data.X[train], data.y[train])
+    model = DCRegressor(n_jobs=1).fit(data.X[train], data.y[train])
     low, high = model.predict_interval(data.X[test], 0.9)
     inside = (low <= data.y[test]) & (data.y[test] <= high)
     width = float(np.mean(high - low) / data.y[train].std())
