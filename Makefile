@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint docs bench paper paper-quick clean
+.PHONY: demo test lint docs bench bench-quick paper paper-quick clean
 .DEFAULT_GOAL := demo
 
 # A stamp a set of extras: reinstalled when the project's declared dependencies or the pins change.
@@ -40,6 +40,15 @@ bench: $(VENV)/stamp-bench
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.compact)
 	$(BIN)/python -m benchmarks.million
 	$(BIN)/python -m benchmarks.report
+
+# A short form, in a copy: it shows that the benchmarks run, and leaves the committed results alone.
+bench-quick: $(VENV)/stamp-bench
+	rm -rf .bench-quick && mkdir .bench-quick && cp -r benchmarks experiments .bench-quick/
+	cd .bench-quick && ../$(BIN)/python -m benchmarks.engines --quick
+	cd .bench-quick && ../$(BIN)/python -m benchmarks.throughput
+	cd .bench-quick && ../$(BIN)/python -m benchmarks.million --sizes 20000 --repeats 1
+	cd .bench-quick && ../$(BIN)/python -m benchmarks.interrupt --sizes 2000 --moments 1
+	rm -rf .bench-quick
 
 # The paper's experiments: PLDC_DATA is the folder of the data sets. A run that was stopped goes on where it was.
 paper: $(VENV)/stamp-study
