@@ -46,7 +46,7 @@ bench-quick: $(VENV)/stamp-bench
 	rm -rf .bench-quick && mkdir .bench-quick && cp -r benchmarks experiments .bench-quick/
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.engines --quick
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.throughput
-	cd .bench-quick && ../$(BIN)/python -m benchmarks.million --sizes 20000 --repeats 1
+	cd .bench-quick && ../$(BIN)/python -m benchmarks.million --sizes 3000 --repeats 1
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.interrupt --sizes 2000 --moments 1
 	rm -rf .bench-quick
 
