@@ -22,7 +22,7 @@ from pldc.function import explain
 from pldc.function.max_affine import Array, IntArray
 from pldc.solve.compare import certify
 
-FOLDS = 5
+FOLDS = 3
 LAM = 0.1  # at which a function is compared with the best possible one
 
 
