@@ -105,6 +105,15 @@ def test_intervals_are_the_prediction_and_as_far_as_errors_went():
         MODEL.interval(X, 0.5)
 
 
+def test_intervals_are_wider_where_the_scale_is_larger():
+    errors = replace(Errors.of(np.arange(1.0, 20.0), np.ones(19)), scale=PLDC.affine([2.0, 0.0], 1.0), limits=(0.5, 4.0))
+    X = np.array([[-3.0, 0.0], [0.5, 0.0], [1.0, 7.0], [9.0, 9.0]])  # below the limits, within twice, above
+    np.testing.assert_allclose(errors.width(X, 0.5), 10.0 * np.array([0.5, 2.0, 3.0, 4.0]))
+    low, high = replace(MODEL, errors=errors).interval(X, 0.5)
+    np.testing.assert_allclose(high - low, 2 * errors.width(X, 0.5))
+    np.testing.assert_allclose(low + high, 2 * MODEL.predict(X))
+
+
 def test_nothing_is_said_below_the_lowest_target_there_can_be():
     errors = Errors.of(np.full(19, 0.7), np.ones(19))
     counts = replace(MODEL, functions=(PLDC.affine([1.0, 0.0]),), limits=(-np.inf, np.inf), lowest=0.0, errors=errors)

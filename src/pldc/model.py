@@ -77,10 +77,24 @@ class Simplification:
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Sizes of the errors at rows left out, increasing, with their weights: what intervals are made of."""
+    """What intervals are made of: the errors at rows left out, and where they are large.
+
+    Attributes
+    ----------
+    size : array of shape (k,)
+        Sizes of the errors, increasing; in units of the scale, if there is one.
+    weight : array of shape (k,)
+        Of the rows they were made at.
+    scale : PLDC or None
+        How large errors are at x, on average; None: as large everywhere.
+    limits : (float, float)
+        Range that the scale is cut to.
+    """
 
     size: Array
     weight: Array
+    scale: PLDC | None = None
+    limits: tuple[float, float] = (0.0, np.inf)
 
     @classmethod
     def of(cls, size: Array, weight: Array) -> Errors:
@@ -99,6 +113,11 @@ class Errors:
         mass = np.cumsum(self.weight)
         need = coverage * (mass[-1] + self.weight.mean()) * (1 - 1e-12)
         return float(self.size[min(int((mass < need).sum()), len(self.size) - 1)])
+
+    def width(self, X: Array, coverage: float) -> Array:
+        """How far an interval reaches to either side at each row of X."""
+        scale = np.ones(len(X)) if self.scale is None else np.clip(self.scale(X), *self.limits)
+        return np.asarray(self.quantile(coverage) * scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +208,7 @@ class Model:
             raise ValueError(
                 "Intervals come from rows left out: fit with lam='cv', at least four distinct rows and enough time."
             )
-        middle, width = self.predict(X), self.errors.quantile(coverage)
+        middle, width = self.predict(X), self.errors.width(X, coverage)
         return np.maximum(middle - width, self.lowest), middle + width
 
     def explain(self, X: Array, reference: Any = None, neighbourhood: float = 0.1) -> Explanation:

@@ -106,7 +106,14 @@ def test_what_a_model_says_of_itself(fitted, kind):
     assert (folds is not None) == (model.errors is not None) == (model.cv_score is not None) == has_folds
     if has_folds:
         assert sorted(np.concatenate([test for _, test in folds.splits])) == list(range(N)) and len(folds.splits) == 3
-        np.testing.assert_allclose(np.sort(folds.errors[0]), model.errors.size)
+        errors = model.errors
+        assert len(errors.size) == N and np.isclose(errors.weight.sum(), N)
+        size = np.sort(folds.errors.y)
+        if errors.scale is None:
+            np.testing.assert_allclose(size, errors.size)
+        else:  # in units of a scale within its limits
+            low, high = errors.limits
+            assert (size / high <= errors.size * (1 + 1e-12)).all() and (errors.size <= size / low * (1 + 1e-12)).all()
         low, high = model.interval(X, 0.9)
         assert 0.8 <= np.mean((low <= Y) & (high >= Y)) <= 1.0
 

@@ -12,10 +12,10 @@ class Clock:
         self.began, self.seconds = time.perf_counter(), seconds
         self.cancelled = self.stopped = False  # `stopped`: by a monitor
 
-    def part(self, share: float) -> Clock:
-        """Return a clock that began with this one and has a share of its time."""
+    def part(self, share: float, ended: bool = False) -> Clock:
+        """Return a clock that began with this one and has a share of its time, or none that is left."""
         clock = Clock(None if self.seconds is None else share * self.seconds)
-        clock.began = self.began
+        clock.began, clock.cancelled = self.began, ended
         return clock
 
     def spent(self) -> float:

@@ -15,7 +15,7 @@ from pldc.compact.search import Found, Search
 from pldc.fit.settings import Settings
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.model import Errors, Model
+from pldc.model import Model
 from pldc.problem.recipe import Recipe, Rows, Split
 from pldc.problem.units import Units
 from pldc.select.calibration import calibrate
@@ -104,7 +104,7 @@ def compact_model(
         except KeyboardInterrupt:
             found, interrupted = search.found, True
     folds = cross_fit(found, rows, settings.clip) if recipe.outputs == 1 else None
-    return model_of(found, task, folds, settings), folds, interrupted
+    return model_of(found, task, settings), folds, interrupted
 
 
 def beginning(splits: list[Split], m: int) -> list[Split]:
@@ -145,7 +145,7 @@ def one_row_more(rows: Rows) -> Callable[[Array, Rows], float]:
     return score
 
 
-def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Settings) -> Model:
+def model_of(found: Found, task: Task, settings: Settings) -> Model:
     """Write down what was found."""
     y = task.rows.y
     span, temperature = (-np.inf, np.inf), None if task.classes == 1 else 1.0
@@ -166,7 +166,6 @@ def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Setting
         lowest=settings.recipe.lowest,
         temperature=temperature,
         n_iter=max([1, *(e.candidate.steps for e in found.entries)]),
-        errors=None if folds is None else Errors.of(*folds.errors),
         cv_score=found.score,
         cv_results={
             "params": [described(e.candidate, e.ridge, e.round, 1) for e, _ in found.scores],

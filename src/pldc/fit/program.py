@@ -11,7 +11,7 @@ import numpy as np
 from pldc.fit.settings import Settings
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.model import Errors, Model, SolvedProgram
+from pldc.model import Model, SolvedProgram
 from pldc.problem.certificate import Certificate, certify
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows, Split
@@ -49,22 +49,20 @@ def program_model(
         n_iter=solution.iterations,
         program=numbers,
     )
-    model = of_classes(model, recipe, search) if recipe.outputs > 1 else of_values(model, rows, settings, search)
+    model = of_classes(model, recipe, search) if recipe.outputs > 1 else of_values(model, rows, settings)
     if search is not None:
         model = replace(model, cv_score=search.mean_score, cv_results=search.results())
     folds = search.cross_fit() if search is not None and recipe.outputs == 1 else None
     return model, folds, solution.status == "interrupted"
 
 
-def of_values(model: Model, rows: Rows, settings: Settings, search: Search | None) -> Model:
-    """Add what a regression has: limits, and errors at rows left out."""
+def of_values(model: Model, rows: Rows, settings: Settings) -> Model:
+    """Add what a regression has: limits."""
     span = float(rows.y.min()), float(rows.y.max())
-    errors = None if search is None else Errors.of(*search.cross_fit().errors)
     return replace(
         model,
         target_range=span,
         limits=span if settings.clip else (-np.inf, np.inf),
-        errors=errors,
         lowest=settings.recipe.lowest,
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from pldc.compact.clock import Clock
 from pldc.fit.few_pieces import compact_model, prepared
+from pldc.fit.noise import errors_of
 from pldc.fit.program import program_model
 from pldc.fit.settings import Settings
 from pldc.fit.students import simplified
@@ -62,7 +63,7 @@ def fit(given: Rows, settings: Settings, monitor: Monitor | None = None) -> Fitt
 def program(given: Rows, settings: Settings, log: Monitor, monitor: Monitor | None) -> Fitted:
     """Fit the program."""
     rows = given.take(np.flatnonzero(given.weight > 0))
-    return Fitted(*program_model(rows, given, settings, log, monitor))
+    return with_errors(Fitted(*program_model(rows, given, settings, log, monitor)), settings, Clock())
 
 
 def classes(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor: Monitor | None) -> Fitted:
@@ -85,12 +86,21 @@ def classes(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor
 def few_pieces(rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None) -> Fitted:
     """Fit a mean of compact functions; where a number of pieces is asked for, learn them from it."""
     if settings.n_pieces == "auto":
-        return Fitted(*compact_model(rows, splits, settings, clock, monitor))
+        whole = Fitted(*compact_model(rows, splits, settings, clock, monitor))
+        return with_errors(whole, settings, clock.part(1.0, ended=clock.stopped))
     part = clock.part(FOR_THE_TEACHER)
     teacher, folds, interrupted = compact_model(rows, splits, settings, part, monitor)
     clock.cancelled = interrupted or part.stopped
-    few = simplified(teacher, folds, rows, int(settings.n_pieces), settings, clock)
-    return Fitted(few[0], few[1], interrupted or few[2])
+    few, students, late = simplified(teacher, folds, rows, int(settings.n_pieces), settings, clock)
+    return with_errors(Fitted(few, students, interrupted or late), settings, clock)
+
+
+def with_errors(found: Fitted, settings: Settings, clock: Clock) -> Fitted:
+    """Add the errors at rows left out, which intervals are made of; where they are large, if there is time."""
+    model, folds, interrupted = found
+    clock.cancelled |= interrupted
+    errors, late = errors_of(folds, settings, clock)
+    return Fitted(replace(model, errors=errors), folds, interrupted or late)
 
 
 def simplify(teacher: Model, folds: CrossFit | None, given: Rows, n_pieces: int, settings: Settings) -> Fitted:
@@ -105,7 +115,7 @@ def simplify(teacher: Model, folds: CrossFit | None, given: Rows, n_pieces: int,
     if folds is None or not same_rows(rows, folds.rows):
         folds = refitted(rows, splits, replace(settings, folds=FOLDS), clock)
     with shown(settings.verbose):
-        return Fitted(*simplified(teacher, folds, folds.rows, n_pieces, settings, clock))
+        return with_errors(Fitted(*simplified(teacher, folds, folds.rows, n_pieces, settings, clock)), settings, clock)
 
 
 def refitted(rows: Rows, splits: list[Split], settings: Settings, clock: Clock) -> CrossFit:

@@ -13,7 +13,7 @@ from pldc.fit.few_pieces import task_of
 from pldc.fit.settings import Settings
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.model import Errors, Model, Simplification
+from pldc.model import Model, Simplification
 from pldc.problem.recipe import Rows
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.workers import Workers
@@ -41,7 +41,7 @@ def simplified(
         functions=(few,),
         simplification=about,
         program=None,
-        errors=None if students is None else Errors.of(*students.errors),
+        errors=None,
         cv_score=None if students is None else about.score,
     )
     return model, students, interrupted

@@ -36,8 +36,7 @@ class CrossFit:
     splits: list[Split]
 
     @property
-    def errors(self) -> tuple[Array, Array]:
-        """|y − f(x)| at the rows left out, and the weights of those rows."""
-        tests = [self.rows.take(test) for _, test in self.splits]
-        sizes = [np.abs(test.y - values) for test, values in zip(tests, self.values, strict=True)]
-        return np.concatenate(sizes), np.concatenate([test.weight for test in tests])
+    def errors(self) -> Rows:
+        """The rows left out, with |y − f(x)| in the place of y."""
+        tests = self.rows.take(np.concatenate([test for _, test in self.splits]))
+        return tests._replace(y=np.abs(tests.y - np.concatenate(self.values)))
