@@ -106,7 +106,9 @@ def test_intervals_are_the_prediction_and_as_far_as_errors_went():
 
 
 def test_intervals_are_wider_where_the_scale_is_larger():
-    errors = replace(Errors.of(np.arange(1.0, 20.0), np.ones(19)), scale=PLDC.affine([2.0, 0.0], 1.0), limits=(0.5, 4.0))
+    errors = replace(
+        Errors.of(np.arange(1.0, 20.0), np.ones(19)), scale=PLDC.affine([2.0, 0.0], 1.0), limits=(0.5, 4.0)
+    )
     X = np.array([[-3.0, 0.0], [0.5, 0.0], [1.0, 7.0], [9.0, 9.0]])  # below the limits, within twice, above
     np.testing.assert_allclose(errors.width(X, 0.5), 10.0 * np.array([0.5, 2.0, 3.0, 4.0]))
     low, high = replace(MODEL, errors=errors).interval(X, 0.5)

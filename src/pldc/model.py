@@ -129,7 +129,7 @@ class Model:
     kind : {"compact", "simplified", "program"}
         A mean of compact functions; one function of few pieces; the convex program.
     functions : tuple of PLDC
-        In the units of the data: one, or the score of each class.
+        In the units of the data: one, or the score of each class, or one for each level of several quantiles.
     center, spread : arrays of shape (d,)
         Mean and standard deviation of the training features.
     limits : (float, float)
@@ -144,6 +144,8 @@ class Model:
         Labels.
     temperature : float or None
         Factor of the scores of classes under which softmax gives probabilities; None: they give none.
+    levels : tuple of float or None
+        Of several quantiles.
     feature_names : tuple of str or None
     errors : Errors or None
         At rows left out.
@@ -169,6 +171,7 @@ class Model:
     n_iter: int = 1
     classes: np.ndarray | None = None
     temperature: float | None = None
+    levels: tuple[float, ...] | None = None
     feature_names: tuple[str, ...] | None = None
     errors: Errors | None = None
     cv_score: float | None = None
@@ -185,12 +188,14 @@ class Model:
     @property
     def function(self) -> PLDC:
         """The function of a regression."""
-        (one,) = self.functions
-        return one
+        if len(self.functions) > 1:
+            raise ValueError("This model has several functions, and not one to ask: fit one level, or one class alone.")
+        return self.functions[0]
 
     def predict(self, X: Array) -> Array:
-        """Values of a regression at the rows of X, cut to `limits`."""
-        return np.maximum(np.clip(self.function(X), *self.limits), self.lowest)
+        """Values of a regression at the rows of X, cut to `limits`; of several levels, columns that increase."""
+        values = self.function(X) if self.levels is None else np.sort(self.scores(X), axis=1)
+        return np.maximum(np.clip(values, *self.limits), self.lowest)
 
     def scores(self, X: Array) -> Array:
         """Scores of the classes at the rows of X, (n, m)."""
@@ -204,6 +209,8 @@ class Model:
 
     def interval(self, X: Array, coverage: float) -> tuple[Array, Array]:
         """Ends of prediction intervals at the rows of X: the prediction, and as far as errors at rows left out went."""
+        if self.levels is not None:
+            raise ValueError(f"This model predicts quantiles, {self.levels}: take two of its columns as an interval.")
         if self.errors is None:
             raise ValueError(
                 "Intervals come from rows left out: fit with lam='cv', at least four distinct rows and enough time."

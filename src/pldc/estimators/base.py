@@ -160,6 +160,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Say where an attribute of the program is to be had, if a model of few pieces is asked for it."""
         if name in ("certificate_", "lam_", "seminorm_", "solver_") and "model_" in vars(self):
             raise AttributeError(f"{name} is of the program: fit with n_pieces='rows', or see pldc.certify.")
+        if name == "function_" and "functions_" in vars(self):
+            raise AttributeError("This model has several functions, functions_: there is not one to ask.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _forget(self) -> None:

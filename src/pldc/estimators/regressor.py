@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
+from sklearn.metrics import d2_pinball_score
+from sklearn.utils.validation import check_is_fitted
 
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
@@ -51,7 +53,8 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
     loss : {"squared", "absolute", "huber", "quantile", "poisson"} or Loss, default="squared"
         What is averaged: (f − y)² for the mean; ``|f − y|`` for the median; ``Huber(delta=1.35)``, squared up to
         `delta` and linear beyond; ``Quantile(level=0.5)``, twice the pinball loss; ``Poisson()`` for counts, f − y
-        log f with f the mean. A name stands for the loss with its defaults. `delta` is in units of the standard
+        log f with f the mean. ``Quantile([0.1, 0.5, 0.9])`` fits several levels, and `predict` has a column for each,
+        which never cross. A name stands for the loss with its defaults. `delta` is in units of the standard
         deviation of y (of y itself without `standardize`).
     shape : {"dc", "convex", "concave"}, default="dc"
         Restrict f to be convex or concave. `predict` is so only with ``clip=False``.
@@ -106,6 +109,8 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
     function_ : PLDC
         The fitted function in the units of the data (not clipped). By default the mean of fits of few pieces; with a
         number as `n_pieces`, and of the program, one difference of two maxima.
+    functions_ : list of PLDC
+        Of several quantiles, in the place of `function_`: one for each level.
     chosen_ : list of dict
         Few pieces: the kinds of functions that were kept. Each with its features ("plain" or "hinged"), knots of each
         feature, pieces of each part, ridge, how often coordinates were learned, and the number of starts averaged.
@@ -292,14 +297,26 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
     def _take(self, found: Fitted) -> None:
         super()._take(found)
         model = self.model_
-        self.function_, self.clip_range_ = model.function, model.target_range
+        self.clip_range_ = model.target_range
+        if model.levels is None:
+            self.function_ = model.function
+        else:
+            self.functions_ = list(model.functions)
         if model.simplification is not None:
             self.simplification_, self.fidelity_ = model.simplification, model.simplification.fidelity
 
     def predict(self, X: Any) -> Array:
-        """Evaluate the fitted function at the rows of X (clipped, if `clip`)."""
+        """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), increasing."""
         X = self._points(X)
         return self.model_.predict(X)
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return R²; of several levels the mean share of the pinball loss explained (scikit-learn's D²)."""
+        check_is_fitted(self, "model_")
+        if self.model_.levels is None:
+            return float(super().score(X, y, sample_weight))
+        columns = zip(self.model_.levels, self.predict(X).T, strict=True)
+        return float(np.mean([d2_pinball_score(y, f, sample_weight=sample_weight, alpha=q) for q, f in columns]))
 
     def _monotone_signs(self) -> Array:
         """Return the sign of each feature."""

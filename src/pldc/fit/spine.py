@@ -49,6 +49,8 @@ class Fitted(NamedTuple):
 
 def fit(given: Rows, settings: Settings, monitor: Monitor | None = None) -> Fitted:
     """Learn from the rows; those of weight zero count for nothing, though folds may name them."""
+    if len(settings.recipe.loss.each) > 1:
+        return several(given, settings, monitor)
     clock = Clock(settings.max_seconds)
     with shown(settings.verbose) as log:
         if settings.n_pieces != "rows" and settings.recipe.outputs > 1:
@@ -58,6 +60,41 @@ def fit(given: Rows, settings: Settings, monitor: Monitor | None = None) -> Fitt
             if len(rows.y) >= FEWEST_ROWS:
                 return few_pieces(rows, splits, settings, clock, monitor)
         return program(given, settings, log, monitor)
+
+
+def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
+    """Fit each of several quantiles by itself; predictions put them in order where they would cross.
+
+    After Ctrl-C the others are fitted in the shortest time.
+    """
+    if settings.n_pieces == "rows":
+        raise ValueError("The program fits one level at a time: give Quantile one level, or leave n_pieces='auto'.")
+    losses, clock = settings.recipe.loss.each, Clock(settings.max_seconds)
+    models: list[Model] = []
+    interrupted = False
+    for k, loss in enumerate(losses):
+        limit = share_of_time(settings.max_seconds, clock, len(losses) - k)
+        one = replace(settings, recipe=replace(settings.recipe, loss=loss))
+        found = fit(given, replace(one, max_seconds=SHORTEST_FIT if interrupted else limit), monitor)
+        models.append(found.model)
+        interrupted |= found.interrupted
+    chosen = [dict(kind, level=q.level) for q, model in zip(losses, models, strict=True) for kind in model.chosen]
+    whole = replace(
+        models[0],
+        functions=tuple(model.function for model in models),
+        levels=tuple(q.level for q in losses),
+        errors=None,
+        cv_score=None,
+        cv_results={},
+        simplification=None,
+        chosen=chosen,
+    )
+    return Fitted(whole, None, interrupted)
+
+
+def share_of_time(seconds: float | None, clock: Clock, count: int) -> float | None:
+    """Divide the time that is left among so many fits."""
+    return None if seconds is None else max(seconds - clock.spent(), SHORTEST_FIT) / count
 
 
 def program(given: Rows, settings: Settings, log: Monitor, monitor: Monitor | None) -> Fitted:
@@ -123,8 +160,7 @@ def refitted(rows: Rows, splits: list[Split], settings: Settings, clock: Clock) 
     models = []
     for k, (train, _) in enumerate(splits):
         limit = settings.max_seconds
-        if limit is not None:
-            limit = max(FOR_THE_TEACHER * limit - clock.spent(), SHORTEST_FIT) / (len(splits) - k)
+        limit = share_of_time(None if limit is None else FOR_THE_TEACHER * limit, clock, len(splits) - k)
         found = fit(rows.take(train), replace(settings, max_seconds=limit))
         if found.interrupted:
             raise KeyboardInterrupt

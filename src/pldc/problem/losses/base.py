@@ -101,6 +101,11 @@ class Loss(ABC):
     boxed: bool = False
 
     @property
+    def each(self) -> tuple[Loss, ...]:
+        """The losses that this one stands for: itself alone, or one for each of several levels."""
+        return (self,)
+
+    @property
     def degree(self) -> int:
         """See above."""
         return 1

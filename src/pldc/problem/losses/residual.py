@@ -25,7 +25,9 @@ The scalings make huber with a large δ equal to squared, and quantile at q = 1/
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Real
 from typing import Any
 
@@ -224,32 +226,56 @@ class Quantile(ResidualLoss):
 
     Parameters
     ----------
-    level : float, default=0.5
-        Share of targets below f; 0.5 is the absolute loss.
+    level : float or increasing sequence of float, default=0.5
+        Share of targets below f; 0.5 is the absolute loss. Several levels stand for one fit each (see `each`), whose
+        predictions are columns that never cross.
     """
 
     name = "quantile"
     softness = 0.0
-    level: float = 0.5
+    level: float | tuple[float, ...] = 0.5
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.level, Real) and 0 < self.level < 1):
-            raise ValueError(f"The level of Quantile must lie strictly between 0 and 1, got {self.level!r}.")
+        if not isinstance(self.level, (Real, str)) and isinstance(self.level, (Sequence, np.ndarray)):
+            object.__setattr__(self, "level", tuple(self.level))
+        levels = self.levels
+        if not (levels and all(isinstance(q, Real) and 0 < q < 1 for q in levels)):
+            raise ValueError(
+                f"The level of Quantile must lie strictly between 0 and 1, or be several such; got {self.level!r:.80}."
+            )
+        if any(a >= b for a, b in pairwise(levels)):
+            raise ValueError(f"Several levels of Quantile must increase, got {self.level!r:.80}.")
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """All levels, also of one."""
+        return self.level if isinstance(self.level, tuple) else (self.level,)
+
+    @property
+    def each(self) -> tuple[Quantile, ...]:
+        """One loss for each level."""
+        return tuple(Quantile(float(q)) for q in self.levels) if isinstance(self.level, tuple) else (self,)
+
+    @property
+    def _only(self) -> float:
+        if len(self.levels) > 1:
+            raise ValueError(f"{self} stands for several losses: take one of `each`.")
+        return self.levels[0]
 
     @property
     def down(self) -> float:
         """2q."""
-        return 2.0 * self.level
+        return 2.0 * self._only
 
     @property
     def up(self) -> float:
         """2 (1 − q)."""
-        return 2.0 * (1.0 - self.level)
+        return 2.0 * (1.0 - self._only)
 
     @property
     def off_centre(self) -> bool:
-        """Whether the level is low or high."""
-        return not MIDDLE[0] <= self.level <= MIDDLE[1]
+        """Whether a level is low or high."""
+        return not all(MIDDLE[0] <= q <= MIDDLE[1] for q in self.levels)
 
 
 @dataclass(frozen=True)
