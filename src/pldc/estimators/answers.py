@@ -92,7 +92,8 @@ class Answers:
     def predict_interval(self: Any, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends of prediction intervals at the rows of X.
 
-        They reach as far from the prediction as the errors of the fits of the folds went, at rows left out. So they
+        They reach as far from the prediction as the errors of the fits of the folds went, at rows left out: further
+        where these were large, less far where they were small. So they
         need ``lam="cv"``, the default, and at least four distinct rows. They hold about `coverage` of new targets in
         practice; nothing is guaranteed, since the smoothing is chosen by the same folds. With fewer than
         1 / (1 − coverage) rows the largest error stands in for a quantile that is not there.
