@@ -69,7 +69,8 @@ def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
     """
     if settings.n_pieces == "rows":
         raise ValueError("The program fits one level at a time: give Quantile one level, or leave n_pieces='auto'.")
-    losses, clock = settings.recipe.loss.each, Clock(settings.max_seconds)
+    losses, levels = settings.recipe.loss.each, settings.recipe.loss.levels
+    clock = Clock(settings.max_seconds)
     models: list[Model] = []
     interrupted = False
     for k, loss in enumerate(losses):
@@ -78,11 +79,11 @@ def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
         found = fit(given, replace(one, max_seconds=SHORTEST_FIT if interrupted else limit), monitor)
         models.append(found.model)
         interrupted |= found.interrupted
-    chosen = [dict(kind, level=q.level) for q, model in zip(losses, models, strict=True) for kind in model.chosen]
+    chosen = [dict(kind, level=q) for q, model in zip(levels, models, strict=True) for kind in model.chosen]
     whole = replace(
         models[0],
         functions=tuple(model.function for model in models),
-        levels=tuple(q.level for q in losses),
+        levels=levels,
         errors=None,
         cv_score=None,
         cv_results={},

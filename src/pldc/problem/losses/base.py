@@ -101,6 +101,11 @@ class Loss(ABC):
     boxed: bool = False
 
     @property
+    def levels(self) -> tuple[float, ...]:
+        """Of quantiles; none of other losses."""
+        return ()
+
+    @property
     def each(self) -> tuple[Loss, ...]:
         """The losses that this one stands for: itself alone, or one for each of several levels."""
         return (self,)
