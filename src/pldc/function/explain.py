@@ -261,7 +261,7 @@ def explain(
     return Explanation(
         features=names,
         prediction=prediction,
-        intercept=np.where(averaged, value - contributions.sum(axis=1), local.intercept + local.slope @ origin),
+        intercept=value - contributions.sum(axis=1),
         slopes=slopes,
         contributions=contributions,
         pieces=np.column_stack([local.plus, local.minus]),

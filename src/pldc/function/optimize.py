@@ -100,6 +100,12 @@ def polytope(
     return Polytope(box, *rows)
 
 
+def around(over: Polytope, center: Array) -> Polytope:
+    """Return the polytope of x − center."""
+    b_ub, b_eq = over.b_ub - over.A_ub @ center, over.b_eq - over.A_eq @ center
+    return replace(over, bounds=over.bounds - center[:, None], b_ub=b_ub, b_eq=b_eq)
+
+
 def minimum(plus: MaxAffine, minus: MaxAffine, over: Polytope, n_jobs: int | None = None) -> Optimum:
     """Minimise plus − minus over the polytope, exactly.
 

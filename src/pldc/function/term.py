@@ -175,6 +175,14 @@ class Term:
         allowed = tol * float(np.ptp(values))
         return self.map_parts(lambda part: prune_on(part, columns, allowed))
 
+    def moved(self, step: Array) -> Term:
+        """Return x ↦ term(x + step)."""
+        if self.hinges is None:
+            return self.map_parts(lambda part: MaxAffine(part.slopes, part.offsets + part.slopes @ step))
+        d, hinges = self.n_features, self.hinges.scaled(np.ones(self.n_features), step)
+        up, down = (MaxAffine(part.slopes, part.offsets + part.slopes[:, :d] @ step) for part in self.parts)
+        return Term(up, down, hinges)
+
     def compose(self, matrix: ArrayLike, vector: ArrayLike | None) -> Term:
         """Return x ↦ term(matrix @ x + vector); with hinges the matrix must be diagonal and positive."""
         if self.hinges is None:

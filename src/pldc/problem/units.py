@@ -8,6 +8,7 @@ import numpy as np
 
 from pldc.function.max_affine import Array, MaxAffine
 from pldc.function.pldc import PLDC
+from pldc.function.term_sum import split_center
 
 LARGE_TABLE_NUMBERS = 1_000_000  # numbers in a table
 
@@ -47,12 +48,14 @@ class Units:
         return (y - self.y_center) / self.y_scale
 
     def restore(self, f: PLDC) -> PLDC:
-        """Return x ↦ y_center + y_scale · f((x − center) / scale)."""
-        parts = []
-        for part, shift in ((f.plus, self.y_center), (f.minus, 0.0)):
-            offsets = self.y_scale * (part.offsets - part.slopes @ (self.center / self.scale)) + shift
+        """Return x ↦ y_center + y_scale · f((x − center) / scale), f of one term without hinges."""
+        [term], parts = f.centred, []
+        near, away = split_center(self.center, self.scale)
+        for part, shift in zip(term.parts, (self.y_center, 0.0), strict=True):
+            offsets = self.y_scale * (part.offsets - part.slopes @ (near / self.scale)) + shift
             parts.append(MaxAffine(part.slopes * self.y_scale / self.scale, offsets))
-        return PLDC(parts[0], parts[1])
+        own = 0.0 if f.center is None else self.scale * np.array(f.center)
+        return PLDC(parts[0], parts[1]).moved(away + own)
 
 
 def weighted_mean(X: Array, weight: Array) -> Array:

@@ -133,7 +133,9 @@ def seminorm_of(function: PLDC, X: Array, units: Units, penalty: Penalty) -> flo
     if not function.is_plain:
         scaled = function.compose(np.diag(units.scale), units.center) / units.y_scale
         return scaled.seminorm_bound("joint" if penalty.name == "joint" else "componentwise")
-    a, b = (part.gradient(X) * units.scale / units.y_scale for part in (function.plus, function.minus))
+    [term], local = function.centred, function.local(X)
+    pieces = zip(term.parts, (local.plus, local.minus), strict=True)
+    a, b = (part.slopes[active] * units.scale / units.y_scale for part, active in pieces)
     both = a + b
     g = (both.max(axis=0) + both.min(axis=0)) / 4
     return min(penalty.value(np.array([a - shift, b - shift])) for shift in (g, np.zeros_like(g)))

@@ -23,6 +23,7 @@ from pldc.function.interpolate import interpolate as quadratic
 from pldc.function.max_affine import Array
 from pldc.problem import Absolute, Problem, Solution, certify, make_penalty
 from pldc.problem.scaling import normalise
+from pldc.problem.units import Units
 from pldc.solve.choose import make_solver
 
 METHODS = ("quadratic", "minimal")
@@ -110,8 +111,8 @@ def minimal_interpolant(X: ArrayLike, y: ArrayLike, penalty: str = "joint", tol:
         upper = unit * norm.value(slopes)
         if upper < best.upper or best.lower == 0.0:
             parts = [MaxAffine(g, phi - (g * problem.X).sum(axis=1)) for phi, g in zip(values, slopes, strict=True)]
-            f = PLDC(parts[0], parts[1]).compose(np.eye(points.shape[1]) / scaling.size, -scaling.shift / scaling.size)
-            best = replace(best, function=scaling.y_size * f + scaling.y_shift, upper=upper)
+            units = Units(scaling.shift, np.full(points.shape[1], scaling.size), scaling.y_shift, scaling.y_size)
+            best = replace(best, function=units.restore(PLDC(parts[0], parts[1])), upper=upper)
         best = replace(best, lower=max(best.lower, unit * certificate.lower / lam))
         if best.upper - best.lower <= tol * best.upper:
             return best
