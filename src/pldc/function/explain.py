@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.max_affine import Array, IntArray, as_points
+from pldc.function.max_affine import Array, IntArray, as_points, real
 from pldc.function.pldc import PLDC
 from pldc.function.term import as_unit
 
@@ -240,7 +240,7 @@ def explain(
         this radius. 0 for none.
     """
     points = as_points(X, function.n_features)
-    origin = np.zeros(function.n_features) if reference is None else np.asarray(reference, dtype=np.float64)
+    origin = np.zeros(function.n_features) if reference is None else real(reference, "reference")
     if origin.shape != (function.n_features,):
         raise ValueError(f"reference must have shape ({function.n_features},), got {origin.shape}.")
     if not np.isfinite(origin).all():

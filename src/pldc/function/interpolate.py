@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from pldc.function.max_affine import Array, IntArray, MaxAffine
+from pldc.function.max_affine import Array, IntArray, MaxAffine, real
 from pldc.function.pldc import PLDC
 from pldc.function.term_sum import split_center
 
@@ -110,7 +110,7 @@ def interpolate(X: ArrayLike, y: ArrayLike) -> PLDC:
 
 
 def _checked(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    points, targets = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    points, targets = real(X, "X"), real(y, "y")
     if points.ndim != 2 or 0 in points.shape:
         raise ValueError(f"X must have the shape (rows, features), with at least one of each; got {points.shape}.")
     if targets.shape != (len(points),):

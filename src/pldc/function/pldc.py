@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.hinges import Hinges
-from pldc.function.max_affine import Array, MaxAffine, as_points
+from pldc.function.max_affine import Array, MaxAffine, as_points, number, real
 from pldc.function.optimize import Optimum, around, minimum, opposite, polytope, steepest
 from pldc.function.prune import drop_dominated
 from pldc.function.regions import Regions, group
@@ -69,7 +69,7 @@ class PLDC(TermSum):
     @classmethod
     def affine(cls, slope: ArrayLike, intercept: float = 0.0) -> PLDC:
         """Return the affine function x ↦ ⟨slope, x⟩ + intercept."""
-        row = np.asarray(slope, dtype=np.float64)[None]
+        row = real(slope, "slope")[None]
         if row.ndim != 2:
             raise ValueError(f"slope must be a vector, got an array of shape {row.shape[1:]}.")
         return cls(MaxAffine(row, np.array([intercept])), MaxAffine.zero(row.shape[1]))
@@ -297,7 +297,7 @@ class PLDC(TermSum):
             Of the norm of x.
         box : sequence of d pairs (low, high), optional
         """
-        return steepest(*self._plain("The Lipschitz constant").parts, float(order), self._box(box))
+        return steepest(*self._plain("The Lipschitz constant").parts, number(order), self._box(box))
 
     def to_relu(self, compact: bool = False) -> Layers:
         """Return layers (weight, bias) of a ReLU network that computes f.

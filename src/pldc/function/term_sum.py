@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function import algebra
-from pldc.function.max_affine import Array, MaxAffine, frozen
+from pldc.function.max_affine import Array, MaxAffine, frozen, number, real
 from pldc.function.term import Term
 
 MOST_PIECES = 100_000  # of a part, when a sum is written out
@@ -155,7 +155,7 @@ class TermSum:
         """Return x ↦ f(matrix @ x + vector); of hinges the matrix must be diagonal, with positive numbers."""
         if self.center is None:
             return self._each(lambda term: term.compose(matrix, vector))
-        step = (0.0 if vector is None else np.asarray(vector, dtype=np.float64)) - self._origin
+        step = (0.0 if vector is None else real(vector, "vector")) - self._origin
         return self._of(term.compose(matrix, step) for term in self.centred)
 
     def maximum(self, other: Self | float) -> Self:
@@ -163,7 +163,7 @@ class TermSum:
         if isinstance(other, Real):
             center, [f] = self.center, self.written_out().centred
             zero = MaxAffine.zero(f.plus.n_features)
-            g = Term(algebra.shift(zero, float(other)), zero, f.hinges)
+            g = Term(algebra.shift(zero, number(other)), zero, f.hinges)
         elif isinstance(other, TermSum):
             center = shared_center([self, other])
             [f], [g] = (h.written_out()._around(center) for h in (self, other))
@@ -189,7 +189,7 @@ class TermSum:
     def __add__(self, other: Any) -> Self:
         if isinstance(other, Real):
             first, *others = self.centred
-            risen = Term(algebra.shift(first.plus, float(other)), first.minus, first.hinges)
+            risen = Term(algebra.shift(first.plus, number(other)), first.minus, first.hinges)
             return self._of([risen, *others], self.center)
         if not isinstance(other, TermSum):
             return NotImplemented
@@ -199,7 +199,7 @@ class TermSum:
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Self:
-        return self + (-float(other) if isinstance(other, Real) else -other)
+        return self + (-number(other) if isinstance(other, Real) else -other)
 
     def __rsub__(self, other: Any) -> Self:
         return (-self) + other
@@ -207,7 +207,7 @@ class TermSum:
     def __mul__(self, factor: Any) -> Self:
         if not isinstance(factor, Real):
             return NotImplemented
-        size = abs(float(factor))
+        size = abs(number(factor))
         if not np.isfinite(size):
             raise ValueError(f"The factor must be a finite number, got {factor}.")
         scaled = self._each(lambda term: term.map_parts(lambda part: algebra.scale(part, size)))
@@ -216,7 +216,11 @@ class TermSum:
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Self:
-        return self * (1.0 / float(divisor)) if isinstance(divisor, Real) else NotImplemented
+        if not isinstance(divisor, Real):
+            return NotImplemented
+        if divisor == 0:
+            raise ValueError("A function cannot be divided by zero.")
+        return self * (1.0 / number(divisor))
 
     def __repr__(self) -> str:
         plus, minus = self.n_pieces
