@@ -11,6 +11,8 @@ from pldc.function.pldc import PLDC
 from pldc.function.term_sum import split_center
 
 LARGE_TABLE_NUMBERS = 1_000_000  # numbers in a table
+LEAST = float(np.finfo(np.float64).tiny)  # spread of a column, below which its numbers have lost their digits
+STEEPEST = 1e6  # slope of standardised targets, for which there must be room
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,13 @@ class Units:
     def of(cls, X: Array, y: Array, weight: Array) -> Units:
         """Weighted mean and standard deviation; what is constant keeps the scale one."""
         (center, scale), (y_center, y_scale) = _standard(X, weight), _standard(y[:, None], weight)
+        with np.errstate(over="ignore"):
+            steep = STEEPEST * y_scale[0] / scale
+        if not np.isfinite(steep).all():
+            raise ValueError(
+                f"Slopes would be beyond all floats: y has a spread of {y_scale[0]:.2g}, and a column of X one of "
+                f"{scale.min():.2g}. Rescale them."
+            )
         return cls(center, scale, float(y_center[0]), float(y_scale[0]))
 
     def scale_X(self, X: Array) -> Array:
@@ -75,7 +84,7 @@ def _standard(X: Array, weight: Array) -> tuple[Array, Array]:
     center = weighted_mean(X, weight)
     deviation = X - center
     largest = np.abs(deviation).max(axis=0)
-    constant = largest <= 8 * np.finfo(float).eps * np.abs(X).max(axis=0)
+    constant = largest <= np.maximum(8 * np.finfo(float).eps * np.abs(X).max(axis=0), LEAST)
     safe = np.where(constant, 1.0, largest)
     spread = safe * np.sqrt(weighted_mean((deviation / safe) ** 2, weight))
     return np.where(constant, X[0], center), np.where(constant, 1.0, spread)
