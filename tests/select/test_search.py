@@ -260,5 +260,5 @@ def test_progress_is_logged(real, caplog):
         quiet.run(0.2)
         assert not caplog.records
         loud.run(0.2)
-    (told,) = caplog.messages
+    told = caplog.messages[-1]  # on a busy machine there may be one that tells how long it takes
     assert told.startswith(f"cross-validation: best lam {loud.lam:.4g} of {len(loud.lams)} values, mean score ")
