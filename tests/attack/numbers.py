@@ -33,6 +33,7 @@ KINDS: dict[str, Any] = {
     "classes": DCClassifier(),
     "classes, rows": DCClassifier(n_pieces="rows", lam=0.02, n_jobs=1),
 }
+SLOW = ("pieces", "rows, chosen", "classes, rows")
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,13 @@ def cases() -> Iterator[Case]:
 
 
 def few() -> Iterator[Case]:
-    """Yield three hard cases of every kind."""
+    """Yield three hard cases of every kind; of those that take long, one."""
     for kind in KINDS:
         y = {} if kind.startswith("classes") else {"y_scale": 1e150}
-        yield Case(kind, x_scale=1e-150, **y)
         yield Case(kind, x_offset=1e12, y_offset=1e6 if y else 0.0)
-        yield Case(kind, x_scale=1e20, x_offset=1e4, dtype="float32")
+        if kind not in SLOW:
+            yield Case(kind, x_scale=1e-150, **y)
+            yield Case(kind, x_scale=1e20, x_offset=1e4, dtype="float32")
 
 
 def table(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -39,7 +39,7 @@ from tests.attack.numbers import Case, KINDS, table
 from tests.quick import few_kinds, few_starts
 out = {}
 with few_kinds(), few_starts(points=200, fresh=100, starts=1):
-    for kind in ("default", "pieces", "rows", "classes"):
+    for kind in ("default", "rows", "classes"):
         X, y, _ = table(Case(kind))
         model = KINDS[kind].__sklearn_clone__().fit(X, y)
         values = model.predict_proba(X) if kind == "classes" else model.predict(X)

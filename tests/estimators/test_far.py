@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score
 from tests.problems import corner
-from tests.quick import few_kinds, few_starts
+from tests.quick import few_kinds
 
 from pldc import DCClassifier, DCRegressor, certify
 
@@ -34,7 +35,9 @@ def test_the_certificate_is_of_the_function_that_predict_evaluates(loss, standar
 
 def test_targets_far_from_zero():
     y = 1e12 + np.round(Y * 1024) / 1024
-    model = DCRegressor(n_pieces="rows", lam=0.02, clip=False).fit(Z, y)
+    model = DCRegressor(n_pieces="rows", lam=0.02, clip=False)
+    with pytest.warns(ConvergenceWarning, match="rounding in the units of X and y"):  # steps of 1e-4 are left of y
+        model.fit(Z, y)
     objective = loss_of("squared", (model.predict(Z) - y) / (y - 1e12).std()) + model.lam_ * model.seminorm_
     assert model.certificate_.upper == pytest.approx(objective, rel=1e-9)
     assert model.certificate_.lower <= model.certificate_.upper
@@ -48,9 +51,9 @@ def test_classes():
     assert model.certificate_.upper == pytest.approx(loss + model.lam_ * model.seminorm_, rel=1e-12)
 
 
-@pytest.mark.parametrize("settings", [{}, {"n_pieces": 4}, {"shape": "convex"}, {"monotone": [0, 1]}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"shape": "convex"}, {"monotone": [0, 1]}], ids=str)
 def test_few_pieces_predict_as_well_as_at_the_origin(settings):
-    with few_kinds(), few_starts(points=300, fresh=100, starts=1):
+    with few_kinds():
         for offset in (1e8, 1e14):
             X = Z + [offset, -offset]
             model = DCRegressor(**settings).fit(X, Y)

@@ -32,7 +32,7 @@ def program_model(
     rows: Rows, given: Rows, settings: Settings, log: Monitor, monitor: Monitor | None
 ) -> tuple[Model, CrossFit | None, bool]:
     """Fit the program to the rows; folds may name places of the `given` ones, those of weight zero included."""
-    recipe = settings.recipe
+    recipe, standard = settings.recipe, Units.of(*rows)
     units = recipe.units(rows)
     solver_for = partial(make_solver, settings.solver, threads=settings.threads)
     solver_for(recipe.problem(rows, units, 1.0))  # refuses what cannot be solved, before any work
@@ -44,8 +44,8 @@ def program_model(
     model = Model(
         kind="program",
         functions=tuple(functions),
-        center=Units.of(*rows).center,
-        spread=Units.of(*rows).scale,
+        center=standard.center,
+        spread=standard.scale,
         n_iter=solution.iterations,
         program=numbers,
     )
