@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pldc import Huber, certify, interpolate
+from pldc import DCClassifier, DCRegressor, Huber, certify, interpolate
 from pldc.function import PLDC, MaxAffine, explain
 
 F = abs(PLDC.affine([1.0, 2.0]))
@@ -50,6 +50,28 @@ def test_arrays(take):
 def test_numbers(calculate):
     with pytest.raises(ValueError, match="beyond all floats"):
         calculate(BEYOND)
+
+
+@pytest.mark.parametrize(
+    "ask, message",
+    [
+        (lambda: F("a"), "X must hold numbers: could not convert"),
+        (lambda: MaxAffine([[1.0], [1.0, 2.0]], [0.0, 0.0]), "slopes must hold numbers"),
+        (lambda: F.prune(tol="a"), "tol must be a number, got str"),
+        (lambda: F.prune(X, tol=np.ones(2)), "tol must be a number, got ndarray"),
+        (lambda: explain(F, X, neighbourhood="a"), "neighbourhood must be a finite number"),
+        (lambda: explain(F, X, neighbourhood=np.ones(2)), "neighbourhood must be a finite number"),
+        (lambda: F.seminorm_bound(np.ones(2)), "norm must be one of"),
+        (lambda: F.lipschitz(np.ones(2)), "A number is needed, got ndarray"),
+        (lambda: interpolate(X, X[:, 0], method=np.ones(2)), "method must be one of"),
+        (lambda: PLDC.from_relu([None]), "Layer 1 must be a pair"),
+        (lambda: DCClassifier(loss=np.ones(2)).fit(X, [0, 1, 0]), "loss must be one of"),
+        (lambda: DCRegressor(verbose=np.ones(2)).fit(X, [0, 1, 0]), "verbose must be"),
+    ],
+)
+def test_messages_name_what_is_wrong(ask, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        ask()
 
 
 def test_masks_are_not_looked_through():

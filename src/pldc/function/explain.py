@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -249,8 +250,8 @@ def explain(
     if len(names) != function.n_features:
         raise ValueError(f"The function has {function.n_features} features, got {len(names)} names.")
     sizes = as_unit(np.ones(function.n_features) if unit is None else unit, function.n_features)
-    if not (neighbourhood >= 0 and np.isfinite(neighbourhood)):
-        raise ValueError(f"neighbourhood must be a finite number ≥ 0, got {neighbourhood}.")
+    if not (isinstance(neighbourhood, Real) and 0 <= neighbourhood < np.inf):
+        raise ValueError(f"neighbourhood must be a finite number ≥ 0, got {neighbourhood!r:.80}.")
     local, room = function.local(points), function.room(points, sizes)
     averaged = room < neighbourhood
     slopes = local.slope.copy()

@@ -26,13 +26,15 @@ def real(values: Any, name: str) -> Array:
     """Return `values` as a float64 array; complex numbers, masks and numbers beyond all floats are refused."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} is a masked array with values that are missing: fill or drop them first.")
-    array = np.asarray(values)
-    if array.dtype.kind == "c":
-        raise ValueError(f"{name} must hold real numbers; it is complex.")
     try:
-        return np.asarray(array, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind != "c":
+            return np.asarray(array, dtype=np.float64)
     except OverflowError:
         raise ValueError(f"{name} must be finite; it holds a whole number beyond all floats.") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error!s:.100}.") from None
+    raise ValueError(f"{name} must hold real numbers; it is complex.")
 
 
 def number(value: Any) -> float:
@@ -41,6 +43,8 @@ def number(value: Any) -> float:
         return float(value)
     except OverflowError:
         raise ValueError("A finite number is needed, got a whole number beyond all floats.") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"A number is needed, got {type(value).__name__}.") from None
 
 
 def frozen(values: ArrayLike, ndim: int, name: str) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -166,6 +166,8 @@ class PLDC(TermSum):
             offsets. With X (default 0): how much each part may change at the rows of X, relative to the range of its
             term there; 1e-3 often leaves a small fraction of the pieces.
         """
+        if not isinstance(tol, Real | None):
+            raise TypeError(f"tol must be a number, got {type(tol).__name__}.")
         if X is None:
             exact = 1e-9 if tol is None else tol
             return self._each(lambda term: term.prune(None, exact))

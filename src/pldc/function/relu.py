@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -223,7 +223,7 @@ def _checked(layers: Sequence[tuple[ArrayLike, ArrayLike]]) -> Layers:
         raise ValueError("A network needs at least one layer (weight, bias).")
     out: Layers = []
     for k, layer in enumerate(layers, start=1):
-        if len(layer) != 2:
+        if not isinstance(layer, Sized) or len(layer) != 2:
             raise ValueError(f"Layer {k} must be a pair (weight, bias).")
         weight, bias = frozen(layer[0], 2, f"The weight of layer {k}"), frozen(layer[1], 1, f"The bias of layer {k}")
         if len(weight) != len(bias) or (out and weight.shape[1] != len(out[-1][1])):

@@ -78,7 +78,7 @@ def interpolate(
     >>> bool(abs(f(X) - y).max() < 1e-9), bool(f.seminorm_bound() < interpolate(X, y).seminorm_bound())
     (True, True)
     """
-    if method not in METHODS:
+    if not (isinstance(method, str) and method in METHODS):
         raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
     make_penalty(penalty)  # refuses an unknown name
     if not (isinstance(tol, Real) and tol > 0):
