@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function import PLDC, ClassExplanation, Explanation, explain, explain_classes
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, real
 from pldc.problem.certificate import Certificate
 from pldc.problem.losses import softmax
 
@@ -242,7 +242,7 @@ class Model:
         if given is None:
             return self.center
         if not hasattr(given, "keys"):
-            return np.asarray(given, dtype=np.float64)
+            return real(given, "reference")
         labels, count = list(given.keys()), len(self.center)
         names: list[Any] = list(self.feature_names or range(count))
         for order in (names, list(range(count))):

@@ -148,6 +148,8 @@ def test_weights_that_make_no_sense(lam):
         ({"cv": True}, "cv must be a whole number ≥ 2"),
         ({"cv": 2.5}, "cv must be a whole number ≥ 2"),
         ({"cv": CrossValidation(1)}, "cv must be a whole number ≥ 2"),
+        ({"cv": 10**400}, "cv must be at most 1000000 folds"),
+        ({"verbose": "yes"}, "verbose must be a whole number ≥ 0"),
         ({"cv": CrossValidation(max_rows=2)}, "max_rows must be None or a whole number ≥ 4"),
         ({"cv": CrossValidation(max_rows=9.5)}, "max_rows must be None or a whole number ≥ 4"),
         ({"cv": CrossValidation(one_standard_error=1)}, "one_standard_error must be True or False"),

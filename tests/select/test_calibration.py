@@ -39,6 +39,23 @@ def test_the_temperature_is_the_best_for_smoothed_labels():
     assert again != pytest.approx(found, rel=1e-3)
 
 
+def test_small_weights_count_as_the_distinct_rows_that_tell_as_much():
+    """n is the number of rows, however they are weighed: 40 of weight 0.01 are 40; unequal ones are fewer."""
+    y = np.arange(40) % 2
+    scores = np.where(y == np.array([[0], [1]]), 0.5, -0.5)  # every margin is one: Laplace's rule tells n
+    X = np.arange(40)[:, None]
+
+    def rows_told(weight, at=slice(None)):
+        p = 1 / (1 + np.exp(-calibrate(scores[:, at], Rows(X[at], y[at], weight))))
+        return (2 * p - 1) / (1 - p)
+
+    uneven = np.where(np.arange(40) < 20, 0.03, 0.01)
+    assert rows_told(np.full(40, 0.01)) == pytest.approx(40, rel=0.01)
+    assert rows_told(uneven) == pytest.approx(0.8**2 / (20 * 0.03**2 + 20 * 0.01**2), rel=0.01)
+    assert rows_told(np.full(40, 2.0)) == pytest.approx(80, rel=0.01)  # a weight of 2 is the row twice
+    assert rows_told(np.full(80, 0.01), np.tile(np.arange(40), 2)) == pytest.approx(40, rel=0.01)  # not twice as many
+
+
 @pytest.mark.parametrize("prior", [0.0, 10.0, 1e6])
 def test_a_prior_pulls_towards_one_as_so_many_rows_would(prior):
     y = np.arange(40) % 2

@@ -84,6 +84,13 @@ def test_rows_that_stand_for_many_are_divided_among_the_folds():
     assert len(divided(many, 5, classes=True).y) == 30  # each at a point of its own: weights, not repeated rows
 
 
+def test_a_row_is_divided_if_each_fold_can_have_one_of_it():
+    X, y = np.zeros((3, 1)), np.array([1.0, 2.0, 3.0])
+    shared = divided(Rows(X, y, np.array([5.0, 4.9, 1.0])), 5)
+    assert sorted(shared.weight[shared.y == 1.0]) == [1.0] * 5
+    assert shared.weight[shared.y == 2.0].tolist() == [4.9] and shared.weight[shared.y == 3.0].tolist() == [1.0]
+
+
 def test_groups_are_dealt_out_whole_and_even_by_weight():
     rows = table(n=40)
     groups = np.random.default_rng(0).integers(0, 11, 40)

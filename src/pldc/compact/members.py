@@ -16,6 +16,7 @@ from pldc.compact.start import class_planes, quantile_knots, tangent_planes
 from pldc.function.hinges import Hinges
 from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.pldc import PLDC
+from pldc.function.term_sum import split_center
 from pldc.problem.losses import Loss
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
@@ -155,13 +156,15 @@ class Columns:
         slopes = units.y_scale * pieces[:, :, :-1]
         slopes[:, :, :d][:, :, self.constant] = 0.0  # chance alone: a constant feature tells nothing
         offsets = units.y_scale * pieces[:, :, -1] - slopes @ self.center[:, 0]
-        offsets = offsets - slopes[:, :, :d] @ (units.center / units.scale)
+        near, away = split_center(units.center, units.scale)
+        offsets = offsets - slopes[:, :, :d] @ (near / units.scale)
         slopes[:, :, :d] /= units.scale
         first = int(np.argmax(np.array(signs) > 0))  # the level of y goes to one part
         offsets[first] += signs[first] * units.y_center
         parts = dict(zip(signs, map(MaxAffine, slopes, offsets), strict=True))
         zero = MaxAffine.zero(slopes.shape[2])
-        return PLDC(parts.get(1.0, zero), parts.get(-1.0, zero), self.hinges).drop_dominated()
+        hinges = None if self.hinges is None else self.hinges.scaled(np.ones(d), away)
+        return PLDC(parts.get(1.0, zero), parts.get(-1.0, zero), hinges).moved(away).drop_dominated()
 
 
 @dataclass(frozen=True)

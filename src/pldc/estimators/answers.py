@@ -15,7 +15,7 @@ from pldc.fit import simplify
 from pldc.fit.program import Path, solve_path
 from pldc.fit.spine import FOLDS
 from pldc.function import Explanation
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, real
 from pldc.problem.penalties import Joint
 from pldc.select.bound import Bound, bound_of_fit
 from pldc.select.discrepancy import discrepancy_of
@@ -83,7 +83,7 @@ class Answers:
         copy = clone(self)
         rows = copy._rows_of(X, y, sample_weight)
         rows = rows.take(np.flatnonzero(rows.weight > 0))
-        values = np.sort(np.asarray(lams, dtype=np.float64).ravel())[::-1]
+        values = np.sort(real(lams, "lams").ravel())[::-1]
         if not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
             raise ValueError(f"lams must hold positive finite numbers, got {lams!r}.")
         with shown(self.verbose) as log:

@@ -67,6 +67,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         `folds` takes the place of those of `cv`, where these are not asked for.
         """
         cv = cross_validation(self.cv)
+        if not isinstance(self.verbose, bool | np.bool_):
+            whole("verbose", self.verbose, 0)
         threads = self._threads()
         seed = 0 if self.random_state is None else self.random_state
         return Settings(

@@ -196,7 +196,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     def _loss(self) -> Loss:
         """Return the loss; "auto" goes with the way of fitting."""
-        if self.loss == "auto":
+        if isinstance(self.loss, str) and self.loss == "auto":
             return make_loss("hinge" if self._pieces() == "rows" else "log", classes=True)
         return make_loss(self.loss, classes=True)
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
-from pldc.estimators.checks import flag, whole
+from pldc.estimators.checks import flag, shown, whole
 from pldc.fit import CrossValidation
 from pldc.function.max_affine import Array
 from pldc.problem.losses import softmax
@@ -20,13 +20,14 @@ from pldc.problem.recipe import Rows, Split
 from pldc.select.folds import group_folds
 
 FEWEST_ROWS = 4  # that a cross-validation looks at
+MOST_FOLDS = 1_000_000
 
 
 def cross_validation(cv: Any) -> CrossValidation:
     """Return the parameter `cv` as an object, with its numbers checked."""
     found = cv if isinstance(cv, CrossValidation) else CrossValidation(cv)
-    if isinstance(found.folds, Real):
-        whole("cv", found.folds, 2)
+    if isinstance(found.folds, Real) and whole("cv", found.folds, 2) > MOST_FOLDS:
+        raise ValueError(f"cv must be at most {MOST_FOLDS} folds, got {shown(found.folds)}.")
     if found.max_rows is not None:
         whole("max_rows", found.max_rows, FEWEST_ROWS, optional=True)
     flag("one_standard_error", found.one_standard_error)

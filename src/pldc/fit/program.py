@@ -12,7 +12,7 @@ from pldc.fit.settings import Settings
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
 from pldc.model import Model, SolvedProgram
-from pldc.problem.certificate import Certificate, certify
+from pldc.problem.certificate import Certificate, certify, gap_between
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows, Split
 from pldc.problem.units import Units
@@ -32,7 +32,7 @@ def program_model(
     rows: Rows, given: Rows, settings: Settings, log: Monitor, monitor: Monitor | None
 ) -> tuple[Model, CrossFit | None, bool]:
     """Fit the program to the rows; folds may name places of the `given` ones, those of weight zero included."""
-    recipe = settings.recipe
+    recipe, standard = settings.recipe, Units.of(*rows)
     units = recipe.units(rows)
     solver_for = partial(make_solver, settings.solver, threads=settings.threads)
     solver_for(recipe.problem(rows, units, 1.0))  # refuses what cannot be solved, before any work
@@ -40,12 +40,12 @@ def program_model(
     problem = recipe.problem(rows, units, lam)
     solver = solver_for(problem)
     solution = solver.solve(problem, monitor=both(log, monitor))
-    functions, numbers = read(problem, units, solution, solver)
+    functions, numbers = read(recipe, rows, problem, units, solution, solver)
     model = Model(
         kind="program",
         functions=tuple(functions),
-        center=Units.of(*rows).center,
-        spread=Units.of(*rows).scale,
+        center=standard.center,
+        spread=standard.scale,
         n_iter=solution.iterations,
         program=numbers,
     )
@@ -121,16 +121,26 @@ def folds_of(merged: Rows, given: Rows, settings: Settings) -> tuple[Rows, list[
     return given.take(some), splits, len(some) / len(here)
 
 
-def read(problem: Problem, units: Units, solution: Solution, solver: Solver) -> tuple[list[PLDC], SolvedProgram]:
-    """Certify a solution, and write its functions, one or the score of each class, in the units of the data."""
+def read(
+    recipe: Recipe, rows: Rows, problem: Problem, units: Units, solution: Solution, solver: Solver
+) -> tuple[list[PLDC], SolvedProgram]:
+    """Write the functions of a solution, one or the score of each class, in the units of the data, and certify them.
+
+    The loss is that of the functions as they are returned, not of the solution: units may round.
+    """
     found = certify(problem, solution)
-    feasible = found.solution
-    functions = [units.restore(f.drop_dominated()) for f in problem.functions(feasible)]
+    functions = [units.restore(f.drop_dominated()) for f in problem.functions(found.solution)]
+    values = np.array([units.scale_y(f(rows.X)) for f in functions])
+    loss = recipe.mean_loss(values if recipe.outputs > 1 else values[0], rows._replace(y=units.scale_y(rows.y)))
+    seminorm = problem.penalty.value(found.solution.slopes)
+    upper = loss + problem.lam * seminorm
+    lower = min(found.lower, upper)
+    gap = gap_between(problem, upper, lower, rows.y / units.y_scale)
     numbers = SolvedProgram(
         lam=problem.lam,
-        certificate=found.numbers,
-        loss=problem.risk(problem.fit(feasible.values, feasible.linear)),
-        seminorm=problem.penalty.value(feasible.slopes),
+        certificate=Certificate(upper, lower, gap),
+        loss=loss,
+        seminorm=seminorm,
         solver=solver.name,
         status=solution.status,
         tol=solver.tol,
@@ -191,7 +201,7 @@ def solve_path(rows: Rows, settings: Settings, lams: Array, log: Monitor) -> Pat
         start = solver.solve(at, start, log)
         if start.status == "interrupted":
             raise KeyboardInterrupt
-        fits.append(read(at, units, start, solver))
+        fits.append(read(settings.recipe, rows, at, units, start, solver))
     return Path(
         lams=lams,
         functions=[functions[0] for functions, _ in fits],

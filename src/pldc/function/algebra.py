@@ -1,13 +1,17 @@
-"""Arithmetic of max-affine functions: every operation is exact, piece by piece."""
+"""Arithmetic of max-affine functions: every operation is exact, piece by piece; what overflows is refused."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.max_affine import MaxAffine
+from pldc.function.max_affine import MaxAffine, real
+
+# Functions with numbers that are not finite are refused, in words; a warning beside that would say nothing more.
+quiet = np.errstate(over="ignore", invalid="ignore")
 
 
+@quiet
 def add(f: MaxAffine, g: MaxAffine) -> MaxAffine:
     """Return f + g: max_k a_k + max_l b_l = max_{k,l} (a_k + b_l), so the numbers of pieces multiply."""
     same_domain(f, g)
@@ -22,6 +26,7 @@ def maximum(f: MaxAffine, g: MaxAffine) -> MaxAffine:
     return MaxAffine(np.vstack([f.slopes, g.slopes]), np.concatenate([f.offsets, g.offsets]))
 
 
+@quiet
 def scale(f: MaxAffine, factor: float) -> MaxAffine:
     """Return factor × f for a factor that keeps it convex."""
     if not factor >= 0 or not np.isfinite(factor):
@@ -29,25 +34,28 @@ def scale(f: MaxAffine, factor: float) -> MaxAffine:
     return MaxAffine(factor * f.slopes, factor * f.offsets)
 
 
+@quiet
 def shift(f: MaxAffine, constant: float) -> MaxAffine:
     """Return f + constant."""
     return MaxAffine(f.slopes, f.offsets + constant)
 
 
+@quiet
 def tilt(f: MaxAffine, slope: ArrayLike) -> MaxAffine:
     """Return x ↦ f(x) + ⟨slope, x⟩."""
-    tilted = np.asarray(slope, dtype=np.float64)
+    tilted = real(slope, "slope")
     if tilted.shape != (f.n_features,):
         raise ValueError(f"slope must have shape ({f.n_features},), got {tilted.shape}.")
     return MaxAffine(f.slopes + tilted, f.offsets)
 
 
+@quiet
 def compose(f: MaxAffine, matrix: ArrayLike, vector: ArrayLike | None = None) -> MaxAffine:
     """Return x ↦ f(matrix @ x + vector)."""
-    M = np.asarray(matrix, dtype=np.float64)
+    M = real(matrix, "matrix")
     if M.ndim != 2 or M.shape[0] != f.n_features:
         raise ValueError(f"matrix must have {f.n_features} rows (one per old variable), got shape {M.shape}.")
-    v = np.zeros(f.n_features) if vector is None else np.asarray(vector, dtype=np.float64)
+    v = np.zeros(f.n_features) if vector is None else real(vector, "vector")
     if v.shape != (f.n_features,):
         raise ValueError(f"vector must have shape ({f.n_features},), got {v.shape}.")
     return MaxAffine(f.slopes @ M, f.offsets + f.slopes @ v)

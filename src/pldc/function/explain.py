@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.max_affine import Array, IntArray, as_points
+from pldc.function.max_affine import Array, IntArray, as_points, real
 from pldc.function.pldc import PLDC
 from pldc.function.term import as_unit
 
@@ -240,7 +241,7 @@ def explain(
         this radius. 0 for none.
     """
     points = as_points(X, function.n_features)
-    origin = np.zeros(function.n_features) if reference is None else np.asarray(reference, dtype=np.float64)
+    origin = np.zeros(function.n_features) if reference is None else real(reference, "reference")
     if origin.shape != (function.n_features,):
         raise ValueError(f"reference must have shape ({function.n_features},), got {origin.shape}.")
     if not np.isfinite(origin).all():
@@ -249,8 +250,8 @@ def explain(
     if len(names) != function.n_features:
         raise ValueError(f"The function has {function.n_features} features, got {len(names)} names.")
     sizes = as_unit(np.ones(function.n_features) if unit is None else unit, function.n_features)
-    if not (neighbourhood >= 0 and np.isfinite(neighbourhood)):
-        raise ValueError(f"neighbourhood must be a finite number ≥ 0, got {neighbourhood}.")
+    if not (isinstance(neighbourhood, Real) and 0 <= neighbourhood < np.inf):
+        raise ValueError(f"neighbourhood must be a finite number ≥ 0, got {neighbourhood!r:.80}.")
     local, room = function.local(points), function.room(points, sizes)
     averaged = room < neighbourhood
     slopes = local.slope.copy()
@@ -261,7 +262,7 @@ def explain(
     return Explanation(
         features=names,
         prediction=prediction,
-        intercept=np.where(averaged, value - contributions.sum(axis=1), local.intercept + local.slope @ origin),
+        intercept=value - contributions.sum(axis=1),
         slopes=slopes,
         contributions=contributions,
         pieces=np.column_stack([local.plus, local.minus]),

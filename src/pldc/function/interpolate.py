@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from pldc.function.max_affine import Array, IntArray, MaxAffine
+from pldc.function.max_affine import Array, IntArray, MaxAffine, real
 from pldc.function.pldc import PLDC
+from pldc.function.term_sum import split_center
 
 TOO_CLOSE = "Some points are so close that their distance is lost in rounding: merge or rescale them."
 BLOCK_NUMBERS = 1 << 22  # squared distances that are held at once
@@ -95,13 +96,13 @@ def interpolate(X: ArrayLike, y: ArrayLike) -> PLDC:
     assert witness.a is not None and witness.z is not None
     points, first = np.unique(points, axis=0, return_index=True)
     slopes, z, targets = witness.a[first], witness.z[first], targets[first]
-    offsets = z - np.einsum("ij,ij->i", slopes, points)
-    f = PLDC(MaxAffine(slopes, offsets + targets), MaxAffine(slopes, offsets))
+    _, away = split_center(_middle(points), np.ptp(points, axis=0))
+    offsets = z - np.einsum("ij,ij->i", slopes, points - away)
+    f = PLDC(MaxAffine(slopes, offsets + targets), MaxAffine(slopes, offsets)).moved(away)
     error = float(np.abs(f(points) - targets).max())
     if error > 1e-6 * float(np.ptp(targets)):
         warnings.warn(
-            f"Rounding leaves errors of up to {error:.2g} at the rows: shift X to the middle of its range, or merge "
-            "rows that nearly coincide.",
+            f"Rounding leaves errors of up to {error:.2g} at the rows: merge rows that nearly coincide.",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -109,7 +110,7 @@ def interpolate(X: ArrayLike, y: ArrayLike) -> PLDC:
 
 
 def _checked(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    points, targets = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    points, targets = real(X, "X"), real(y, "y")
     if points.ndim != 2 or 0 in points.shape:
         raise ValueError(f"X must have the shape (rows, features), with at least one of each; got {points.shape}.")
     if targets.shape != (len(points),):

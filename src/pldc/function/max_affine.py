@@ -22,9 +22,34 @@ TILE = 1 << 16
 THREADED_NUMBERS, MOST_THREADS = 1 << 24, 4  # rows × pieces from which an evaluation is worth threads, and how many
 
 
+def real(values: Any, name: str) -> Array:
+    """Return `values` as a float64 array; complex numbers, masks and numbers beyond all floats are refused."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} is a masked array with values that are missing: fill or drop them first.")
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind != "c":
+            return np.asarray(array, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} must be finite; it holds a whole number beyond all floats.") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error!s:.100}.") from None
+    raise ValueError(f"{name} must hold real numbers; it is complex.")
+
+
+def number(value: Any) -> float:
+    """Return a real number as a float."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("A finite number is needed, got a whole number beyond all floats.") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"A number is needed, got {type(value).__name__}.") from None
+
+
 def frozen(values: ArrayLike, ndim: int, name: str) -> Array:
     """Return `values` as a read-only, contiguous float64 array of `ndim` dimensions without NaN or infinity."""
-    array = np.array(values, dtype=np.float64, order="C") + 0.0  # −0.0 becomes 0.0: equal numbers, equal bytes
+    array = np.array(real(values, name), order="C") + 0.0  # −0.0 becomes 0.0: equal numbers, equal bytes
     if array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension(s), got an array of shape {array.shape}.")
     if not np.isfinite(array).all():
@@ -35,7 +60,7 @@ def frozen(values: ArrayLike, ndim: int, name: str) -> Array:
 
 def as_points(X: ArrayLike, n_features: int) -> Array:
     """Return `X` as a float64 array of shape (rows, `n_features`)."""
-    points = np.asarray(X, dtype=np.float64)
+    points = real(X, "X")
     if points.ndim != 2 or points.shape[1] != n_features:
         raise ValueError(
             f"Expected points of shape (rows, {n_features}), got {points.shape}. "

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
 from pldc.function.linear_programs import TIGHT, deepest_point
-from pldc.function.max_affine import Array, MaxAffine
+from pldc.function.max_affine import Array, MaxAffine, real
 
 Status = Literal["optimal", "unbounded", "infeasible"]
 INTERIOR = 1e-7  # depth of a point, in numbers of order one, that the accuracy of linear programs does not explain
@@ -81,8 +82,8 @@ def polytope(
             raise ValueError(f"bounds must be {d} pairs (low, high), one for each feature; got {bounds!r}.") from None
         if len(pairs) != d or any(len(pair) != 2 for pair in pairs):
             raise ValueError(f"bounds must be {d} pairs (low, high), one for each feature; got {bounds!r}.")
-        box = np.array(
-            [[-np.inf if low is None else low, np.inf if high is None else high] for low, high in pairs], dtype=float
+        box = real(
+            [[-np.inf if low is None else low, np.inf if high is None else high] for low, high in pairs], "bounds"
         )
         if np.isnan(box).any() or (box[:, 0] > box[:, 1]).any():
             raise ValueError("Each pair of bounds must be (low, high) with low ≤ high; use None where there is none.")
@@ -90,14 +91,20 @@ def polytope(
     for matrix, vector, name in ((A_ub, b_ub, "ub"), (A_eq, b_eq, "eq")):
         if (matrix is None) != (vector is None):
             raise ValueError(f"A_{name} and b_{name} must be given together.")
-        A = np.zeros((0, d)) if matrix is None else np.atleast_2d(np.asarray(matrix, dtype=np.float64))
-        b = np.zeros(0) if vector is None else np.atleast_1d(np.asarray(vector, dtype=np.float64))
+        A = np.zeros((0, d)) if matrix is None else np.atleast_2d(real(matrix, f"A_{name}"))
+        b = np.zeros(0) if vector is None else np.atleast_1d(real(vector, f"b_{name}"))
         if A.shape != (len(b), d):
             raise ValueError(f"A_{name} must be of shape ({len(b)}, {d}) to go with b_{name}; got {A.shape}.")
         if not (np.isfinite(A).all() and np.isfinite(b).all()):
             raise ValueError(f"A_{name} and b_{name} must be finite; they contain NaN or infinity.")
         rows += [A, b]
     return Polytope(box, *rows)
+
+
+def around(over: Polytope, center: Array) -> Polytope:
+    """Return the polytope of x − center."""
+    b_ub, b_eq = over.b_ub - over.A_ub @ center, over.b_eq - over.A_eq @ center
+    return replace(over, bounds=over.bounds - center[:, None], b_ub=b_ub, b_eq=b_eq)
 
 
 def minimum(plus: MaxAffine, minus: MaxAffine, over: Polytope, n_jobs: int | None = None) -> Optimum:
@@ -161,7 +168,7 @@ def minimum(plus: MaxAffine, minus: MaxAffine, over: Polytope, n_jobs: int | Non
 
 
 def _threads(n_jobs: int | None) -> int:
-    if n_jobs is not None and (n_jobs == 0 or n_jobs < -1):
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0 or n_jobs < -1):
         raise ValueError(f"n_jobs must be None or −1 for all cores, or a whole number ≥ 1; got {n_jobs}.")
     return os.cpu_count() or 1 if n_jobs in (None, -1) else int(n_jobs or 1)
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from numbers import Integral
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.hinges import Hinges
-from pldc.function.max_affine import Array, MaxAffine, as_points
-from pldc.function.optimize import Optimum, minimum, opposite, polytope, steepest
+from pldc.function.max_affine import Array, MaxAffine, as_points, number, real
+from pldc.function.optimize import Optimum, around, minimum, opposite, polytope, steepest
 from pldc.function.prune import drop_dominated
 from pldc.function.regions import Regions, group
 from pldc.function.relu import Layers, from_relu, to_relu
@@ -45,6 +45,10 @@ class PLDC(TermSum):
     ----------
     terms : tuple of Term
         Each with `plus`, `minus` and `hinges`.
+    center : tuple of d floats, or None
+        Of a fit to rows far from the origin: a point near them, from which f is evaluated. None: from the origin.
+    centred : tuple of Term
+        The terms as functions of x − center.
 
     Examples
     --------
@@ -55,23 +59,34 @@ class PLDC(TermSum):
     array([1., 0., 1., 0.])
     """
 
-    terms: tuple[Term, ...]
+    centred: tuple[Term, ...]
+    center: tuple[float, ...] | None
 
     def __init__(self, plus: MaxAffine, minus: MaxAffine, hinges: Hinges | None = None) -> None:
-        object.__setattr__(self, "terms", (Term(plus, minus, hinges),))
+        object.__setattr__(self, "centred", (Term(plus, minus, hinges),))
+        object.__setattr__(self, "center", None)
 
     @classmethod
     def affine(cls, slope: ArrayLike, intercept: float = 0.0) -> PLDC:
         """Return the affine function x ↦ ⟨slope, x⟩ + intercept."""
-        row = np.asarray(slope, dtype=np.float64)[None]
+        row = real(slope, "slope")[None]
         if row.ndim != 2:
             raise ValueError(f"slope must be a vector, got an array of shape {row.shape[1:]}.")
         return cls(MaxAffine(row, np.array([intercept])), MaxAffine.zero(row.shape[1]))
 
     def __call__(self, X: ArrayLike) -> Array:
         """Evaluate at the rows of `X`."""
+        points = self._points(X)
+        return np.asarray(sum(term(points) for term in self.centred))
+
+    def _points(self, X: ArrayLike) -> Array:
+        """Return the rows of X less the centre."""
         points = as_points(X, self.n_features)
-        return np.asarray(sum(term(points) for term in self.terms))
+        return points if self.center is None else points - np.array(self.center)
+
+    def _box(self, box: Any) -> Array:
+        """Return the ends (d, 2) of a box less the centre."""
+        return polytope(self.n_features, box).bounds - self._origin[:, None]
 
     def gradient(self, X: ArrayLike) -> Array:
         """Slope of the affine function that rules at each row of `X`, shape (n, d); NaN where a row is not finite."""
@@ -81,20 +96,21 @@ class PLDC(TermSum):
         """Return the active pieces, slope and intercept at each row of `X`; of a sum one column of pieces a term."""
         points, finite = self._finite(X)
         slope, intercept, plus, minus = np.zeros(points.shape), np.zeros(len(points)), [], []
-        for term in self.terms:
+        for term in self.centred:
             local = term.local(points)
             slope += local.slope
             intercept += local.intercept
             plus.append(local.plus)
             minus.append(local.minus)
+        intercept -= slope @ self._origin
         slope[~finite], intercept[~finite] = np.nan, np.nan
-        if len(self.terms) == 1:
+        if len(self.centred) == 1:
             return LocalModel(plus[0], minus[0], slope, intercept)
         return LocalModel(np.column_stack(plus), np.column_stack(minus), slope, intercept)
 
     def _finite(self, X: ArrayLike) -> tuple[Array, Array]:
-        """Return the rows of X, zeros for those that are not finite, and which are."""
-        points = as_points(X, self.n_features)
+        """Return the rows of X less the centre, zeros for those that are not finite, and which are."""
+        points = self._points(X)
         finite = np.asarray(np.isfinite(points).all(axis=1))
         return np.where(finite[:, None], points, 0.0), finite
 
@@ -119,7 +135,7 @@ class PLDC(TermSum):
         array([1.5, 0. ])
         """
         (points, finite), sizes = self._finite(X), as_unit(unit, self.n_features)
-        room = np.min([term.room(points, sizes) for term in self.terms], axis=0)
+        room = np.min([term.room(points, sizes) for term in self.centred], axis=0)
         return np.where(finite, room, np.nan)
 
     def seminorm_bound(self, norm: Norm = "joint", active_pairs: bool = False) -> float:
@@ -134,7 +150,7 @@ class PLDC(TermSum):
             False takes the largest slope of each part, at once. True counts only pairs of pieces that are
             active together somewhere; tighter, and costs linear programs. No matter to terms with hinges.
         """
-        return sum(term.seminorm_bound(norm, active_pairs) for term in self.terms)
+        return sum(term.seminorm_bound(norm, active_pairs) for term in self.centred)
 
     def prune(self, X: ArrayLike | None = None, tol: float | None = None) -> PLDC:
         """Drop pieces that are not needed, term by term.
@@ -150,10 +166,12 @@ class PLDC(TermSum):
             offsets. With X (default 0): how much each part may change at the rows of X, relative to the range of its
             term there; 1e-3 often leaves a small fraction of the pieces.
         """
+        if not isinstance(tol, Real | None):
+            raise TypeError(f"tol must be a number, got {type(tol).__name__}.")
         if X is None:
             exact = 1e-9 if tol is None else tol
             return self._each(lambda term: term.prune(None, exact))
-        points, tol = as_points(X, self.n_features), 0.0 if tol is None else tol
+        points, tol = self._points(X), 0.0 if tol is None else tol
         if len(points) == 0:
             raise ValueError("prune(X) needs at least one row: no piece is active on an empty X.")
         if not np.isfinite(points).all():
@@ -180,9 +198,9 @@ class PLDC(TermSum):
              0     2    67%          0  -1
              1     1    33%          0   1
         """
-        points = as_points(X, self.n_features)
+        points, around = as_points(X, self.n_features), self._points(X)
         local = self.local(points)
-        cells = [term.hinges.cells(points) for term in self.terms if term.hinges is not None]
+        cells = [term.hinges.cells(around) for term in self.centred if term.hinges is not None]
         return group(points, np.column_stack([local.plus, local.minus, *cells]), local.slope, local.intercept)
 
     def minimize(
@@ -220,7 +238,13 @@ class PLDC(TermSum):
         -4.0
         """
         over = polytope(self.n_features, bounds, A_ub, b_ub, A_eq, b_eq)
-        return minimum(*self._plain("A global optimum").parts, over, n_jobs)
+        if self.center is None:
+            return minimum(*self._plain("A global optimum").parts, over, n_jobs)
+        found = minimum(*self._plain("A global optimum").parts, around(over, self._origin), n_jobs)
+        if found.x is None:
+            return found
+        x = self._origin + found.x  # rounds: the value is that at this point
+        return replace(found, x=x, fun=float(self(x[None])[0]))
 
     def maximize(self, bounds: Any = None, **settings: Any) -> Optimum:
         """Find the global maximum over a polytope; settings as for :meth:`minimize`."""
@@ -232,8 +256,8 @@ class PLDC(TermSum):
         Exact for a single term without hinges, and for sums of such that can be written out. Else the sums of the
         bounds of all terms, which may be further apart.
         """
-        ends = polytope(self.n_features, box).bounds
-        terms = self.written_out().terms if self._can_be_plain() else self.terms
+        ends = self._box(box)
+        terms = self.written_out().centred if self._can_be_plain() else self.centred
         low, high = np.sum([term.bounds_on(ends) for term in terms], axis=0)
         return float(low), float(high)
 
@@ -252,14 +276,14 @@ class PLDC(TermSum):
         """
         if not isinstance(feature, Integral) or not 0 <= feature < self.n_features:
             raise ValueError(f"feature must be its number, 0 to {self.n_features - 1}; got {feature!r}.")
-        at, ends = int(feature), polytope(self.n_features, box).bounds
+        at, ends = int(feature), self._box(box)
         f = self if increasing else -self
-        if ends[at, 0] == ends[at, 1] or all(term.rises(at, ends) for term in f.terms):
+        if ends[at, 0] == ends[at, 1] or all(term.rises(at, ends) for term in f.centred):
             return True
         if self._can_be_plain():
-            return len(f.terms) > 1 and f.written_out().terms[0].rises(at, ends)
-        size = sum(term.steepness(at) for term in f.terms)
-        if (f.gradient(scattered(f.terms, ends))[:, at] < -1e-9 * size).any():
+            return len(f.centred) > 1 and f.written_out().centred[0].rises(at, ends)
+        size = sum(term.steepness(at) for term in f.centred)
+        if (f.gradient(scattered(f.centred, ends) + self._origin)[:, at] < -1e-9 * size).any():
             return False
         raise TypeError(f"With hinges or so many pieces it could not be decided if f is monotone: prune, or {REMEDY}.")
 
@@ -275,9 +299,7 @@ class PLDC(TermSum):
             Of the norm of x.
         box : sequence of d pairs (low, high), optional
         """
-        return steepest(
-            *self._plain("The Lipschitz constant").parts, float(order), polytope(self.n_features, box).bounds
-        )
+        return steepest(*self._plain("The Lipschitz constant").parts, number(order), self._box(box))
 
     def to_relu(self, compact: bool = False) -> Layers:
         """Return layers (weight, bias) of a ReLU network that computes f.
@@ -293,7 +315,7 @@ class PLDC(TermSum):
             Leave out layers that only carry values along: ⌈log₂ K⌉ hidden layers, and one for hinges, of at most 2P
             nodes, mostly 3P / 2. The fit above has 6 of at most 1250 nodes: 15 MB.
         """
-        return to_relu(self.terms, compact)
+        return to_relu(self.centred, compact, self.center)
 
     @classmethod
     def from_relu(cls, layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int = 5000) -> PLDC:
@@ -312,9 +334,9 @@ class PLDC(TermSum):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the function as a dictionary of numbers and lists, for JSON; exact to the last bit."""
-        return to_dict(self.terms)
+        return to_dict(self.centred, self.center)
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> PLDC:
         """Return the function of a dictionary made by :meth:`to_dict`; a malformed one is refused, with the place."""
-        return cls._of(from_dict(record))
+        return cls._of(*from_dict(record))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,16 +18,16 @@ Groups = list[tuple[float, Array]]  # a sign and affine functions: one row each,
 MOST_WEIGHTS = 1 << 27  # of a layer: a GiB
 
 
-def to_relu(terms: tuple[Term, ...], compact: bool = False) -> Layers:
+def to_relu(terms: tuple[Term, ...], compact: bool = False, center: tuple[float, ...] | None = None) -> Layers:
     """Return layers (weight, bias) of a ReLU network that computes a sum of terms; see :meth:`pldc.PLDC.to_relu`.
 
-    The first layer makes the ramps of hinges, if there are any. Then values are halved in number, pair by pair:
-    max(a, b) = relu(a − b) + relu(b) − relu(−b). A value without a partner is carried along as relu(v) − relu(−v).
-    Parts that have come down to one value are added up, and carried along as one.
+    The first layer takes away the centre and makes the ramps of hinges, if there are any. Then values are halved in
+    number, pair by pair: max(a, b) = relu(a − b) + relu(b) − relu(−b). A value without a partner is carried along as
+    relu(v) − relu(−v). Parts that have come down to one value are added up, and carried along as one.
     """
     if not isinstance(terms, tuple):
         raise TypeError(f"to_relu takes the terms of a PLDC, got {type(terms).__name__}: call f.to_relu().")
-    layers, columns = _ramps(terms)
+    layers, columns = _ramps(terms, center)
     groups = [
         (sign, np.column_stack([part.slopes @ matrix, part.offsets]))
         for term, matrix in zip(terms, columns, strict=True)
@@ -41,18 +41,20 @@ def to_relu(terms: tuple[Term, ...], compact: bool = False) -> Layers:
     return [*layers, (row[:, :-1], row[:, -1])]
 
 
-def _ramps(terms: tuple[Term, ...]) -> tuple[Layers, list[Array]]:
+def _ramps(terms: tuple[Term, ...], center: tuple[float, ...] | None) -> tuple[Layers, list[Array]]:
     """Return a layer with relu(x), relu(−x) and relu(x − knot), and the columns of each term as sums of its outputs.
 
-    Of neighbouring knots a and b, the ramp is (relu(x − a) − relu(x − b)) / (b − a). Without hinges there is no layer.
+    x is less the centre. Of neighbouring knots a and b, the ramp is (relu(x − a) − relu(x − b)) / (b − a). Without
+    hinges and centre there is no layer.
     """
     d = terms[0].n_features
     eye = np.eye(d)
     knots = [(j, each) for term in terms if term.hinges is not None for j, each in enumerate(term.hinges.knots)]
-    if not knots:
+    if not knots and center is None:
         return [], [eye] * len(terms)
+    origin = np.zeros(d) if center is None else np.array(center)
     weight = np.vstack([eye, -eye, *(np.tile(eye[j], (len(each), 1)) for j, each in knots)])
-    bias = np.concatenate([np.zeros(2 * d), *(-each for _, each in knots)])
+    bias = np.concatenate([-origin, origin, *(-(origin[j] + each) for j, each in knots)])
     columns, node = [], 2 * d
     for term in terms:
         matrix, ramp = np.zeros((term.plus.n_features, len(bias))), d
@@ -221,7 +223,7 @@ def _checked(layers: Sequence[tuple[ArrayLike, ArrayLike]]) -> Layers:
         raise ValueError("A network needs at least one layer (weight, bias).")
     out: Layers = []
     for k, layer in enumerate(layers, start=1):
-        if len(layer) != 2:
+        if not isinstance(layer, Sized) or len(layer) != 2:
             raise ValueError(f"Layer {k} must be a pair (weight, bias).")
         weight, bias = frozen(layer[0], 2, f"The weight of layer {k}"), frozen(layer[1], 1, f"The bias of layer {k}")
         if len(weight) != len(bias) or (out and weight.shape[1] != len(out[-1][1])):

@@ -66,7 +66,7 @@ def bound_of_curves(plus: Sequence[Array], minus: Sequence[Array], norm: Norm) -
 
 
 def _check(norm: Norm) -> None:
-    if norm not in get_args(Norm):
+    if not (isinstance(norm, str) and norm in get_args(Norm)):
         raise ValueError(f"norm must be one of {get_args(Norm)}, got {norm!r}.")
 
 

@@ -1,7 +1,8 @@
 """Functions as plain dictionaries of numbers, for JSON and the like; reading one runs no code.
 
 A record is ``{"pldc": 2, "terms": [...]}``, a term ``{"plus": part, "minus": part}`` and a part
-``{"slopes": list of lists, "offsets": list}``. A term with hinges has "knots", too: a list for each feature.
+``{"slopes": list of lists, "offsets": list}``. A term with hinges has "knots", too: a list for each feature. A record
+``{"pldc": 3, "center": list, "terms": [...]}`` is of a function whose terms are of x less the centre.
 """
 
 from __future__ import annotations
@@ -15,28 +16,36 @@ from pldc.function.hinges import Hinges
 from pldc.function.max_affine import Array, MaxAffine
 from pldc.function.term import Term
 
-VERSION = 2
+PLAIN, CENTRED = 2, 3  # versions: what needs no centre can be read by all who can read version 2
+Center = tuple[float, ...] | None
 
 
-def to_dict(terms: tuple[Term, ...]) -> dict[str, Any]:
-    """Return terms as a dictionary of strings, numbers and lists.
+def to_dict(terms: tuple[Term, ...], center: Center = None) -> dict[str, Any]:
+    """Return terms, and the centre they are seen from, as a dictionary of strings, numbers and lists.
 
     Through ``json.dumps`` and ``json.loads`` every number comes back to the last bit.
     """
-    return {"pldc": VERSION, "terms": [_write(term) for term in terms]}
+    head = {"pldc": PLAIN} if center is None else {"pldc": CENTRED, "center": list(center)}
+    return head | {"terms": [_write(term) for term in terms]}
 
 
-def from_dict(record: dict[str, Any]) -> list[Term]:
-    """Return the terms of a dictionary made by :func:`to_dict`; a malformed one is refused with the place named."""
+def from_dict(record: dict[str, Any]) -> tuple[list[Term], Center]:
+    """Return the terms and the centre of a dictionary made by :func:`to_dict`; a malformed one is refused by place."""
     if not isinstance(record, dict):
         raise ValueError(f"Expected a dictionary made by to_dict, got {type(record).__name__}.")
     version = record.get("pldc")
-    if type(version) is not int or version not in (1, VERSION):
-        raise ValueError(f"Expected the entry 'pldc': {VERSION}, the version of the format; got {shortened(version)}.")
-    terms = _entry(record, "terms", "function") if version == VERSION else _of_version_1(record, "function")
+    if type(version) is not int or version not in (1, PLAIN, CENTRED):
+        raise ValueError(f"Expected the entry 'pldc': {PLAIN}, the version of the format; got {shortened(version)}.")
+    terms = _of_version_1(record, "function") if version == 1 else _entry(record, "terms", "function")
     if type(terms) is not list or not terms:
         raise ValueError("function.terms must be a list of at least one term.")
-    return [_read(term, f"function.terms[{k}]") for k, term in enumerate(terms)]
+    found = [_read(term, f"function.terms[{k}]") for k, term in enumerate(terms)]
+    if version != CENTRED:
+        return found, None
+    center = _numbers(_entry(record, "center", "function"), "function.center")
+    if len(center) != found[0].n_features:
+        raise ValueError(f"function.center must hold {found[0].n_features} numbers, one a feature; got {len(center)}.")
+    return found, tuple(center.tolist()) if center.any() else None
 
 
 def _of_version_1(record: Any, place: str) -> Any:

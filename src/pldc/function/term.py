@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from pldc.function import algebra
 from pldc.function.hinges import Hinges
-from pldc.function.max_affine import ROUNDING, TILE, Array, IntArray, MaxAffine
+from pldc.function.max_affine import ROUNDING, TILE, Array, IntArray, MaxAffine, real
 from pldc.function.optimize import minimum, never_falls, polytope
 from pldc.function.prune import prune_exact, prune_on
 from pldc.function.seminorm import Norm, bound_of_curves, bound_over_active_pairs, bound_over_all_pairs
@@ -175,16 +175,25 @@ class Term:
         allowed = tol * float(np.ptp(values))
         return self.map_parts(lambda part: prune_on(part, columns, allowed))
 
+    @algebra.quiet
+    def moved(self, step: Array) -> Term:
+        """Return x ↦ term(x + step)."""
+        if self.hinges is None:
+            return self.map_parts(lambda part: MaxAffine(part.slopes, part.offsets + part.slopes @ step))
+        d, hinges = self.n_features, self.hinges.scaled(np.ones(self.n_features), step)
+        up, down = (MaxAffine(part.slopes, part.offsets + part.slopes[:, :d] @ step) for part in self.parts)
+        return Term(up, down, hinges)
+
     def compose(self, matrix: ArrayLike, vector: ArrayLike | None) -> Term:
         """Return x ↦ term(matrix @ x + vector); with hinges the matrix must be diagonal and positive."""
         if self.hinges is None:
             return self.map_parts(lambda part: algebra.compose(part, matrix, vector))
-        A, d = np.asarray(matrix, dtype=np.float64), self.n_features
+        A, d = real(matrix, "matrix"), self.n_features
         if A.shape != (d, d) or (np.diag(np.diag(A)) != A).any() or not (np.diag(A) > 0).all():
             raise TypeError("Hinged features can be shifted and scaled by positive numbers, but not mixed.")
         ramps = self.plus.n_features - d
         wide = np.diag(np.append(np.diag(A), np.ones(ramps)))
-        shift = np.zeros(d) if vector is None else np.asarray(vector, dtype=np.float64)
+        shift = np.zeros(d) if vector is None else real(vector, "vector")
         moved = self.map_parts(lambda part: algebra.compose(part, wide, np.append(shift, np.zeros(ramps))))
         return Term(moved.plus, moved.minus, self.hinges.scaled(np.diag(A), shift))
 
@@ -200,7 +209,7 @@ def blocks(n: int, size: int) -> Iterator[slice]:
 
 def as_unit(unit: ArrayLike, n_features: int) -> Array:
     """Return units of the features as an array, checked."""
-    sizes = np.asarray(unit, dtype=np.float64)
+    sizes = real(unit, "unit")
     if sizes.shape != (n_features,):
         raise ValueError(f"unit must have shape ({n_features},), got {sizes.shape}.")
     if not (np.isfinite(sizes).all() and (sizes >= 0).all()):

@@ -38,7 +38,7 @@ class Certificate:
     Attributes
     ----------
     upper : float
-        Objective of a function that satisfies every constraint: the one returned.
+        Objective of a function that satisfies every constraint: the one returned, by its values as they are computed.
     lower : float
         No function of the class has an objective below this.
     gap : float
@@ -56,11 +56,6 @@ class CertifiedSolution(Certificate):
 
     solution: Solution = field(repr=False, compare=False)
 
-    @property
-    def numbers(self) -> Certificate:
-        """The certificate alone."""
-        return Certificate(self.upper, self.lower, self.gap)
-
 
 def certify(problem: Problem, solution: Solution) -> CertifiedSolution:
     """Bound the optimum of `problem` from both sides, starting from any iterate."""
@@ -73,9 +68,14 @@ def bracket(problem: Problem, upper: float, lower: float, feasible: Solution) ->
     """Make a certificate of two bounds; bounds that contradict each other by more than rounding prove nothing."""
     slack = CONTRADICTION * max(abs(upper), problem.null_risk)
     lower = min(lower, upper) if lower <= upper + slack else 0.0
+    return CertifiedSolution(upper, lower, gap_between(problem, upper, lower, problem.y), feasible)
+
+
+def gap_between(problem: Problem, upper: float, lower: float, y: Array) -> float:
+    """Return the relative gap of two bounds, zero where rounding of the targets y explains it."""
     scale = max(abs(upper), abs(lower), FLOOR * problem.null_risk)
-    gap = (upper - lower) / scale if upper - lower > problem.loss.rounding(problem.y) else 0.0
-    return CertifiedSolution(upper, lower, gap if np.isfinite([upper, lower, gap]).all() else np.inf, feasible)
+    gap = (upper - lower) / scale if upper - lower > problem.loss.rounding(y) else 0.0
+    return gap if np.isfinite([upper, lower, gap]).all() else np.inf
 
 
 def lower_bound(problem: Problem, multipliers: Any, dual: Array | None = None) -> float:

@@ -23,9 +23,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 from scipy.spatial import cKDTree
 
-from pldc.function.algebra import tilt
 from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.pldc import PLDC
+from pldc.function.term_sum import split_center
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import EachOutput, Penalty
 
@@ -272,13 +272,17 @@ class Problem:
     def functions(self, solution: Solution) -> list[PLDC]:
         """Return f̂ of every output."""
         zero, out = MaxAffine.zero(self.X.shape[1]), []
+        middle, spread = 0.5 * self.X.min(axis=0) + 0.5 * self.X.max(axis=0), np.abs(self.centred).max(axis=0)
+        _, away = split_center(middle, np.where(spread > 0, spread, np.inf))
+        X = self.X - away
         linear = np.reshape(solution.linear, (self.outputs, -1))
         groups = (np.split(a, self.outputs) for a in (self.signs, solution.values, solution.slopes))
         for signs, values, slopes, c in zip(*groups, linear, strict=True):
             parts = {1.0: zero, -1.0: zero}
             for sign, phi, g in zip(signs, values, slopes, strict=True):
-                parts[sign] = MaxAffine(g, phi - (g * self.X).sum(axis=1))
-            out.append(PLDC(tilt(parts[1.0], c), parts[-1.0]))
+                parts[sign] = MaxAffine(g, phi - (g * X).sum(axis=1))
+            up = MaxAffine(parts[1.0].slopes + c, parts[1.0].offsets + c @ away)
+            out.append(PLDC(up, parts[-1.0]).moved(away))
         return out
 
 

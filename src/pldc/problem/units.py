@@ -8,8 +8,11 @@ import numpy as np
 
 from pldc.function.max_affine import Array, MaxAffine
 from pldc.function.pldc import PLDC
+from pldc.function.term_sum import split_center
 
 LARGE_TABLE_NUMBERS = 1_000_000  # numbers in a table
+LEAST = float(np.finfo(np.float64).tiny)  # spread of a column, below which its numbers have lost their digits
+STEEPEST = 1e6  # slope of standardised targets, for which there must be room
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,13 @@ class Units:
     def of(cls, X: Array, y: Array, weight: Array) -> Units:
         """Weighted mean and standard deviation; what is constant keeps the scale one."""
         (center, scale), (y_center, y_scale) = _standard(X, weight), _standard(y[:, None], weight)
+        with np.errstate(over="ignore"):
+            steep = STEEPEST * y_scale[0] / scale
+        if not np.isfinite(steep).all():
+            raise ValueError(
+                f"Slopes would be beyond all floats: y has a spread of {y_scale[0]:.2g}, and a column of X one of "
+                f"{scale.min():.2g}. Rescale them."
+            )
         return cls(center, scale, float(y_center[0]), float(y_scale[0]))
 
     def scale_X(self, X: Array) -> Array:
@@ -47,12 +57,14 @@ class Units:
         return (y - self.y_center) / self.y_scale
 
     def restore(self, f: PLDC) -> PLDC:
-        """Return x ↦ y_center + y_scale · f((x − center) / scale)."""
-        parts = []
-        for part, shift in ((f.plus, self.y_center), (f.minus, 0.0)):
-            offsets = self.y_scale * (part.offsets - part.slopes @ (self.center / self.scale)) + shift
+        """Return x ↦ y_center + y_scale · f((x − center) / scale), f of one term without hinges."""
+        [term], parts = f.centred, []
+        near, away = split_center(self.center, self.scale)
+        for part, shift in zip(term.parts, (self.y_center, 0.0), strict=True):
+            offsets = self.y_scale * (part.offsets - part.slopes @ (near / self.scale)) + shift
             parts.append(MaxAffine(part.slopes * self.y_scale / self.scale, offsets))
-        return PLDC(parts[0], parts[1])
+        own = 0.0 if f.center is None else self.scale * np.array(f.center)
+        return PLDC(parts[0], parts[1]).moved(away + own)
 
 
 def weighted_mean(X: Array, weight: Array) -> Array:
@@ -72,7 +84,7 @@ def _standard(X: Array, weight: Array) -> tuple[Array, Array]:
     center = weighted_mean(X, weight)
     deviation = X - center
     largest = np.abs(deviation).max(axis=0)
-    constant = largest <= 8 * np.finfo(float).eps * np.abs(X).max(axis=0)
+    constant = largest <= np.maximum(8 * np.finfo(float).eps * np.abs(X).max(axis=0), LEAST)
     safe = np.where(constant, 1.0, largest)
     spread = safe * np.sqrt(weighted_mean((deviation / safe) ** 2, weight))
     return np.where(constant, X[0], center), np.where(constant, 1.0, spread)

@@ -110,7 +110,7 @@ def discrepancy(
         raise ValueError(f"X must not exceed {LARGEST:g} in size: rescale it.")
     if len(points) < 2:
         raise ValueError(f"Two halves need at least two rows, got {len(points)}.")
-    if method not in METHODS:
+    if not (isinstance(method, str) and method in METHODS):
         raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
     if n_splits < 1:
         raise ValueError(f"n_splits must be at least 1, got {n_splits}.")

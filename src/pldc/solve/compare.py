@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, real
 from pldc.function.pldc import PLDC
 from pldc.problem.certificate import certify as certify_solution
 from pldc.problem.losses import Loss, make_loss
@@ -21,6 +21,8 @@ from pldc.problem.penalties import Penalty, make_penalty
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.units import Units
 from pldc.solve.choose import make_solver
+
+LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,16 @@ def certify(
     if not hasattr(function, "seminorm_bound"):
         raise TypeError(f"Give a PLDC or a fitted DCRegressor, not {type(function).__name__}.")
     for name, number in (("lam", lam), ("tol", tol)):
-        if not (isinstance(number, Real) and not isinstance(number, bool) and 0 < float(number) < np.inf):
+        if not (isinstance(number, Real) and not isinstance(number, bool) and 0 < number < LARGEST):
             raise ValueError(f"{name} must be a positive finite number, got {number!r:.80}.")
     if not isinstance(standardize, bool | np.bool_):
         raise ValueError(f"standardize must be True or False, got {standardize!r:.80}.")
-    points, target = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    points, target = real(X, "X"), real(y, "y")
     if points.ndim != 2 or target.shape != (len(points),) or len(points) < 2:
         raise ValueError(f"X must have shape (n, d) and y (n,), n at least 2; got {points.shape} and {target.shape}.")
     if not (np.isfinite(points).all() and np.isfinite(target).all()):
         raise ValueError("X and y must be finite; they contain NaN or infinity.")
-    weight = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = np.ones(len(target)) if sample_weight is None else real(sample_weight, "sample_weight")
     if weight.shape != target.shape or not (weight >= 0).all() or not np.isfinite(weight).all() or not weight.sum() > 0:
         raise ValueError(f"sample_weight must hold {len(target)} finite numbers ≥ 0, not all zero.")
     rows = Rows(points, target, weight).take(np.flatnonzero(weight > 0))
@@ -133,7 +135,9 @@ def seminorm_of(function: PLDC, X: Array, units: Units, penalty: Penalty) -> flo
     if not function.is_plain:
         scaled = function.compose(np.diag(units.scale), units.center) / units.y_scale
         return scaled.seminorm_bound("joint" if penalty.name == "joint" else "componentwise")
-    a, b = (part.gradient(X) * units.scale / units.y_scale for part in (function.plus, function.minus))
+    [term], local = function.centred, function.local(X)
+    pieces = zip(term.parts, (local.plus, local.minus), strict=True)
+    a, b = (part.slopes[active] * units.scale / units.y_scale for part, active in pieces)
     both = a + b
     g = (both.max(axis=0) + both.min(axis=0)) / 4
     return min(penalty.value(np.array([a - shift, b - shift])) for shift in (g, np.zeros_like(g)))

@@ -23,6 +23,7 @@ from pldc.function.interpolate import interpolate as quadratic
 from pldc.function.max_affine import Array
 from pldc.problem import Absolute, Problem, Solution, certify, make_penalty
 from pldc.problem.scaling import normalise
+from pldc.problem.units import Units
 from pldc.solve.choose import make_solver
 
 METHODS = ("quadratic", "minimal")
@@ -77,7 +78,7 @@ def interpolate(
     >>> bool(abs(f(X) - y).max() < 1e-9), bool(f.seminorm_bound() < interpolate(X, y).seminorm_bound())
     (True, True)
     """
-    if method not in METHODS:
+    if not (isinstance(method, str) and method in METHODS):
         raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
     make_penalty(penalty)  # refuses an unknown name
     if not (isinstance(tol, Real) and tol > 0):
@@ -110,8 +111,8 @@ def minimal_interpolant(X: ArrayLike, y: ArrayLike, penalty: str = "joint", tol:
         upper = unit * norm.value(slopes)
         if upper < best.upper or best.lower == 0.0:
             parts = [MaxAffine(g, phi - (g * problem.X).sum(axis=1)) for phi, g in zip(values, slopes, strict=True)]
-            f = PLDC(parts[0], parts[1]).compose(np.eye(points.shape[1]) / scaling.size, -scaling.shift / scaling.size)
-            best = replace(best, function=scaling.y_size * f + scaling.y_shift, upper=upper)
+            units = Units(scaling.shift, np.full(points.shape[1], scaling.size), scaling.y_shift, scaling.y_size)
+            best = replace(best, function=units.restore(PLDC(parts[0], parts[1])), upper=upper)
         best = replace(best, lower=max(best.lower, unit * certificate.lower / lam))
         if best.upper - best.lower <= tol * best.upper:
             return best

@@ -42,6 +42,7 @@ INFLATED = 4  # times that outliers inflate the deviation of y before they are s
 LEAST_SHARE = 1e-2  # of that deviation below which no size of y is typical: the engines would not arrive
 NORMAL = 1.4826  # standard deviations of a normal variable in its median distance from the middle
 MIDDLE = 0.25, 0.75  # levels of quantiles that are near the middle
+LARGEST = float(np.finfo(np.float64).max)
 
 
 class ResidualLoss(ValueLoss):
@@ -202,7 +203,7 @@ class Huber(ResidualLoss):
     delta: float = 1.35
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.delta, Real) and 0 < self.delta < np.inf):
+        if not (isinstance(self.delta, Real) and 0 < self.delta <= LARGEST):
             raise ValueError(f"The delta of Huber must be a positive finite number, got {self.delta!r}.")
 
     @property
