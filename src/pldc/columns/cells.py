@@ -41,7 +41,7 @@ class Table:
     """The columns of a table, and their names where it has them."""
 
     columns: tuple[RawColumn, ...]
-    names: tuple[Any, ...] | None = None
+    names: tuple[str, ...] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -51,6 +51,8 @@ class Table:
     @classmethod
     def read(cls, table: Any) -> Table:
         """Read a frame of pandas or polars, an Arrow table, a dict of columns, or an array of shape (n, d)."""
+        if isinstance(table, Table):
+            return table
         if isinstance(table, dict):
             return cls._checked([RawColumn(_objects(cells)) for cells in table.values()], tuple(table))
         if hasattr(table, "iloc"):
@@ -67,7 +69,11 @@ class Table:
         return cls._checked([RawColumn(array[:, k]) for k in range(array.shape[1])], None)
 
     @classmethod
-    def _checked(cls, columns: list[RawColumn], names: tuple[Any, ...] | None) -> Table:
+    def _checked(cls, columns: list[RawColumn], given: tuple[Any, ...] | None) -> Table:
+        names = None if given is None else tuple(map(str, given))
+        if names is not None and len(set(names)) < len(names):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            raise ValueError(f"Columns must have different names; {twice} occur several times: rename them.")
         if not columns:
             raise ValueError("The table has no columns: 0 feature(s) (shape=(n, 0)) while a minimum of 1 is required.")
         if len({len(column.values) for column in columns}) > 1:
@@ -76,25 +82,25 @@ class Table:
 
     def in_order(self, names: Sequence[str]) -> Table:
         """Return the columns in the order of the names, which must all be there; without names as they are."""
-        if self.names is not None and len(set(names)) == len(names) and set(self.names) != set(names):
+        if self.names is not None and set(self.names) != set(names):
             lacking = [name for name in names if name not in self.names]
             strange = [name for name in self.names if name not in names]
             raise ValueError(f"The table must have the columns of the training: it lacks {lacking}, and has {strange}.")
         if len(self.columns) != len(names):
             raise ValueError(f"The table has {len(self.columns)} columns; the model was fitted to {len(names)}.")
-        if self.names is None or len(set(names)) < len(names):
+        if self.names is None:
             return self
         return Table(tuple(self.columns[self.names.index(name)] for name in names), tuple(names))
 
 
 def is_frame(table: Any) -> bool:
-    """Say whether a table has columns of different types."""
-    return isinstance(table, dict) or any(hasattr(table, name) for name in ("iloc", "get_columns", "column_names"))
+    """Say whether a table is a frame, whose columns have types of their own."""
+    return any(hasattr(table, name) for name in ("iloc", "get_columns", "column_names")) and hasattr(table, "columns")
 
 
 def _of_pandas(series: Any) -> RawColumn:
     if hasattr(series, "cat"):
-        levels = np.append(np.array([_text(level) for level in series.cat.categories], dtype=object), None)
+        levels = _objects([*(_text(level, str(series.name)) for level in series.cat.categories), None])
         return RawColumn(levels[np.asarray(series.cat.codes, dtype=np.intp)], category=True)
     zone = getattr(series.dtype, "tz", None)
     if zone is not None:
@@ -224,7 +230,7 @@ def _text(cell: Any, name: str = "") -> str:
         return str(bool(cell))
     if isinstance(cell, (Real, Decimal)):
         number = float(cell)
-        return str(int(cell)) if number.is_integer() else repr(number)
+        return f"{cell:.0f}" if number.is_integer() else repr(number)
     if isinstance(cell, (date, np.datetime64, timedelta, np.timedelta64)):
         return str(cell)
     if isinstance(cell, bytes):
