@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ from pldc.columns.features import Array
 
 DAY = np.timedelta64(86_400_000_000, "us")
 EPOCH = datetime(1970, 1, 1)
+NUMERIC = (Real, Decimal, np.bool_, timedelta, np.timedelta64, complex, np.complexfloating)
+DATES = (date, np.datetime64)
+SUITS = {"number": NUMERIC, "date": DATES}
 HELD = {"number": "numbers", "category": "levels of a category", "date": "dates"}
 
 
@@ -65,7 +68,7 @@ class Table:
         if array.dtype.kind in "US" and not isinstance(table, np.ndarray):
             array = np.array(table, dtype=object)  # [[1.5, "a"]] is not all text
         if array.ndim != 2:
-            raise ValueError(f"X must be a table of shape (n, d), got shape {array.shape}.")
+            raise ValueError(f"Expected 2D array: X must be a table of shape (n, d), got shape {array.shape}.")
         return cls._checked([RawColumn(array[:, k]) for k in range(array.shape[1])], None)
 
     @classmethod
@@ -142,13 +145,10 @@ def kind_of(column: RawColumn, name: str) -> tuple[str, str | None]:
     kind = column.values.dtype.kind
     if kind == "O":
         cells = [cell for cell in column.values if not is_missing(cell)]
-        if cells and all(isinstance(cell, (date, np.datetime64)) for cell in cells):
+        if cells and all(isinstance(cell, DATES) for cell in cells):
             return "date", column.zone or _zone_of(cells, name)
         return ("number" if all(isinstance(cell, NUMERIC) for cell in cells) else "category"), None
     return {"M": "date", "U": "category", "T": "category", "S": "category"}.get(kind, "number"), column.zone
-
-
-NUMERIC = (Real, Decimal, np.bool_, timedelta, np.timedelta64, complex, np.complexfloating)
 
 
 def cells_as(column: RawColumn, name: str, kind: str, zone: str | None = None) -> Array:
@@ -156,9 +156,9 @@ def cells_as(column: RawColumn, name: str, kind: str, zone: str | None = None) -
     if kind == "category":
         return _texts(column, name)
     found, clock = kind_of(column, name)
-    if found != kind and len(column.values) and not _all_missing(column.values):
-        first = next(cell for cell in column.values if not is_missing(cell))
-        raise ValueError(f"Column {name!r} must hold {HELD[kind]}, as in training; it holds {first!r:.80}.")
+    if found != kind and not _all_missing(column.values):
+        strange = next(cell for cell in column.values if not (is_missing(cell) or isinstance(cell, SUITS[kind])))
+        raise ValueError(f"Column {name!r} must hold {HELD[kind]}, as in training; it holds {strange!r:.80}.")
     if kind == "number":
         return _numbers(column.values, name)
     if clock != zone and not _all_missing(column.values):
@@ -228,9 +228,11 @@ def _text(cell: Any, name: str = "") -> str:
         return str(cell)
     if isinstance(cell, (bool, np.bool_)):
         return str(bool(cell))
+    if isinstance(cell, Integral):
+        return str(int(cell))
     if isinstance(cell, (Real, Decimal)):
         number = float(cell)
-        return f"{cell:.0f}" if number.is_integer() else repr(number)
+        return str(int(number)) if number.is_integer() else repr(number)
     if isinstance(cell, (date, np.datetime64, timedelta, np.timedelta64)):
         return str(cell)
     if isinstance(cell, bytes):

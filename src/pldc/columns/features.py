@@ -13,7 +13,7 @@ import numpy as np
 
 Array = np.ndarray
 MONDAY = 3.0  # days from a Monday to 1 January 1970
-WAVES = ("linear", "position", "sin", "cos")
+WAVES = ("linear", "sin", "cos")
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ class DatePart(Feature):
     Attributes
     ----------
     fill : float
-    wave : {"linear", "position", "sin", "cos"}
-        t itself; its position in the period, t mod period (of a week: since Monday, 0:00); sin or cos of 2π t / period.
+    wave : {"linear", "sin", "cos"}
+        t itself, or sin or cos of 2π t / period; a week begins on Monday, at 0:00.
     period : float
         In days: 1, 7 or 365.2425. Not used by "linear".
     """
@@ -153,8 +153,7 @@ class DatePart(Feature):
     def name(self, column: str) -> str:
         """Return "when: days" or "when: day of the week (sin)" of "when"."""
         cycle = {1.0: "time of day", 7.0: "day of the week"}.get(self.period, "day of the year")
-        part = {"linear": "days", "position": cycle}.get(self.wave, f"{cycle} ({self.wave})")
-        return f"{column}: {part}"
+        return f"{column}: days" if self.wave == "linear" else f"{column}: {cycle} ({self.wave})"
 
     def values(self, cells: Array) -> Array:
         """Return the part, without gaps."""
@@ -164,10 +163,8 @@ class DatePart(Feature):
         """Return the part of days, NaN where they are."""
         if self.wave == "linear":
             return days
-        phase = np.mod(days + (MONDAY if self.period == 7.0 else 0.0), self.period)
-        if self.wave == "position":
-            return phase
-        angle = 2.0 * np.pi * phase / self.period
+        shift = MONDAY if self.period == 7.0 else 0.0
+        angle = 2.0 * np.pi * np.mod(days + shift, self.period) / self.period
         return np.sin(angle) if self.wave == "sin" else np.cos(angle)
 
 

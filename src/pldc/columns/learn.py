@@ -138,8 +138,7 @@ def date_parts(column: int, days: Array, weight: Array) -> list[Feature]:
     known = days[~np.isnan(days)]
     parts = [DatePart(column, 0.0)]
     for period in CYCLES:
-        position = DatePart(column, 0.0, "position", period)
-        if len(known) and np.ptp(known) > period and np.ptp(position.part(known)) > 0:
+        if len(known) and np.ptp(known) > period and np.ptp(np.mod(known, period)) > 0:
             parts += [DatePart(column, 0.0, wave, period) for wave in ("sin", "cos")]
     return [DatePart(column, weighted_median(p.part(days), weight), p.wave, p.period) for p in parts]
 
