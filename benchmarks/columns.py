@@ -4,8 +4,8 @@
 
 - diamonds: cut, colour and clarity as texts.
 - bike sharing: the date and hour as one column, season and weather as categories. The collection has left the date
-  out; it is put together again from the hour, the weekday and the order of the rows, and checked against month and year.
-  The trees take no dates: they get days, year, month, day, weekday and hour in its place.
+  out; it is put together again from the hour, the weekday and the order of the rows, and checked against month and
+  year. The trees take no dates: they get days, year, month, day, weekday and hour in its place.
 - california: 20 % of all cells are made missing at random.
 
 Every model has its defaults. Cells that are in benchmarks/results/columns.json already are not run again.
