@@ -278,16 +278,31 @@ def test_the_program_its_path_its_bound_and_its_certificate():
         with_city.generalization_bound(FRAME[["city"]], Y)
 
 
-def test_classes_have_shares():
-    labels = np.where(np.median(Y) < Y, "high", "low")
+def test_classes_have_shares_and_their_names_do_not_matter():
+    labels = np.where(np.quantile(Y, 0.6) < Y, "high", "low")
     with few_kinds():
         model = DCClassifier(n_jobs=1).fit(FRAME, labels)
-    assert "city: share of low" in model.model_.columns.feature_names
-    assert "city: share of high" not in model.model_.columns.feature_names
-    truth = np.where(np.median(Y) < Y_NEW, "high", "low")
+        renamed = DCClassifier(n_jobs=1).fit(FRAME, np.where(labels == "high", "z", "y"))
+    names = model.model_.columns.feature_names
+    assert "city: share of high" in names and "city: share of low" not in names  # the rarer one
+    truth = np.where(np.quantile(Y, 0.6) < Y_NEW, "high", "low")
     assert model.score(NEW, truth) > 0.75
-    assert model.explain(NEW[:2]).features == model.model_.columns.feature_names
+    assert model.explain(NEW[:2]).features == names
+    np.testing.assert_array_equal(model.predict_proba(NEW), renamed.predict_proba(NEW)[:, ::-1])
+
+
+def test_of_three_classes_each_has_a_share():
     three = np.digitize(Y, np.quantile(Y, [0.3, 0.7]))
     with few_kinds():
-        names = DCClassifier(n_jobs=1).fit(FRAME, three).model_.columns.feature_names
-    assert [name for name in names if "share" in name] == [f"city: share of {k}" for k in range(3)]
+        model = DCClassifier(n_jobs=1).fit(FRAME, three)
+        renamed = DCClassifier(n_jobs=1).fit(FRAME, np.array(["b", "c", "a"])[three])
+    names = model.model_.columns.feature_names
+    assert sorted(name for name in names if "share" in name) == [f"city: share of {k}" for k in range(3)]
+    np.testing.assert_allclose(model.predict_proba(NEW), renamed.predict_proba(NEW)[:, [1, 2, 0]], rtol=1e-12)
+
+
+def test_a_table_without_rows_is_refused(fitted):
+    with pytest.raises(ValueError, match="0 sample"):
+        DCRegressor().fit(FRAME[:0], Y[:0])
+    with pytest.raises(ValueError, match="0 sample"):
+        fitted.predict(NEW[:0])

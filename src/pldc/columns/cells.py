@@ -83,6 +83,11 @@ class Table:
             raise ValueError("The columns of the table must be equally long.")
         return cls(tuple(columns), names)
 
+    def refuse_empty(self) -> None:
+        """Refuse a table without rows."""
+        if not self.n_rows:
+            raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(self.columns)})): give a row at least.")
+
     def in_order(self, names: Sequence[str]) -> Table:
         """Return the columns in the order of the names, which must all be there; without names as they are."""
         if self.names is not None and set(self.names) != set(names):

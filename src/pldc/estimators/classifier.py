@@ -183,8 +183,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             raise ValueError(f"A classifier needs rows of two classes at least; there is only one class, {only}.")
         codes = np.zeros(len(y))
         codes[here] = np.searchsorted(self.classes_, y[here])
-        named = list(enumerate(self.classes_.tolist()))
-        shares = [(f"share of {label}", (codes == k) + 0.0) for k, label in named[len(named) == 2 :]]
+        shares = [(f"share of {label}", (codes == k) + 0.0) for k, label in enumerate(self.classes_.tolist())]
         return encoded(self, X, codes, weight, shares, groups)
 
     def _class_factors(self, y: np.ndarray, weight: Array) -> Array:

@@ -144,9 +144,10 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
     clip_range_ : (float, float)
         Range of the training targets.
     reference_, spread_ : arrays of shape (d,)
-        Means and standard deviations of the training features: where `explain` measures contributions from, and the
-        unit in which it says how far slopes hold.
+        Means and standard deviations of the features that the function sees: where `explain` measures contributions
+        from, and the unit in which it says how far slopes hold.
     n_features_in_ : int
+        Columns of the table.
     feature_names_in_ : array of str
         Only if X has column names.
 

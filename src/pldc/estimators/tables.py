@@ -16,6 +16,7 @@ from pldc.estimators.folds import folds_for_statistics
 from pldc.function.max_affine import Array
 from pldc.model import Model
 from pldc.problem.recipe import Rows, Split
+from pldc.select.folds import ranks_of_classes
 
 NUMBERS = "biuf"  # kinds of NumPy's types that hold numbers and nothing else
 GAPS = "X contains NaN, and this model knows no medians to put there: fill the gaps, or fit again."
@@ -45,13 +46,11 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
     """Check a table to fit and its targets: an array of numbers, NaN where missing, or columns of several types."""
     refuse_masked("X", X)
     refuse_masked("y", y)
-    if not (is_frame(X) or is_mixed(X)):
+    table = Table.read(X) if is_frame(X) or is_mixed(X) else None
+    if table is None or all(c.values.dtype.kind in NUMBERS and not c.category for c in table.columns):
         X, y = validate_data(model, X, y, dtype=np.float64, ensure_all_finite="allow-nan", **about_y)
         return X, y
-    table = Table.read(X)
-    if all(column.values.dtype.kind in NUMBERS and not column.category for column in table.columns):
-        X, y = validate_data(model, X, y, dtype=np.float64, ensure_all_finite="allow-nan", **about_y)
-        return X, y
+    table.refuse_empty()
     y = validate_data(model, y=y, **about_y)
     validate_data(model, X, skip_check_array=True)
     check_consistent_length(X, y)
@@ -73,8 +72,7 @@ def points(model: Any, X: Any, fitted: Model) -> Array:
         return np.where(gaps, fitted.medians, numbers)
     validate_data(model, X, skip_check_array=True, reset=False)
     table = Table.read(X)
-    if not table.n_rows:
-        raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(table.columns)})): nothing to predict.")
+    table.refuse_empty()
     return fitted.columns.apply(Table(table.columns))  # scikit-learn has compared the names
 
 
@@ -91,7 +89,7 @@ def encoded(
         As :func:`read` returns them; labels as numbers.
     weight : array of shape (n,)
     targets : sequence of (str, array of shape (n,))
-        What statistics of a level are taken of.
+        What statistics of a level are taken of: the target, or an indicator of each class.
     groups : array or None
         Rows of one group stay together in the folds.
     """
@@ -106,7 +104,11 @@ def encoded(
     if not draft.levels:
         columns, numbers = draft.finish((), ())
         return Given(Rows(numbers, y, weight), columns)
-    learned_by, folds = folds_for_statistics(model, Rows(draft.numbers(), y, weight), groups)
+    codes = Rows(draft.numbers(), y, weight)
+    learned_by, folds = folds_for_statistics(model, codes, groups)
+    if len(targets) > 1:  # in an order that does not depend on what classes are called; of two, one share says all
+        rank = ranks_of_classes(codes.take(np.flatnonzero(weight > 0)), len(targets))
+        targets = [targets[k] for k in np.argsort(rank)][len(targets) == 2 :]
     columns, numbers = draft.finish(targets, learned_by)
     return Given(Rows(numbers, y, weight), columns, folds=folds)
 
