@@ -114,7 +114,7 @@ def boosting(train: pd.DataFrame, y: np.ndarray) -> Callable[[pd.DataFrame], np.
     return lambda new: model.predict(without_dates(new))
 
 
-MODELS = {"HistGradientBoosting": boosting, "CatBoost": catboost, "DCRegressor()": pldc}
+MODELS = {"DCRegressor()": pldc, "HistGradientBoosting": boosting, "CatBoost": catboost}
 
 
 def cell(data: str, model: str, split: int) -> dict[str, Any]:
