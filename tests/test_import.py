@@ -17,7 +17,7 @@ def test_import_adds_under_a_second_to_scikit_learn():
 
 
 def test_import_brings_no_optional_package():
-    optional = ["matplotlib", "torch", "onnx", "dask", "pandas", "polars", "cvxpy"]
+    optional = ["matplotlib", "torch", "onnx", "dask", "pandas", "polars", "pyarrow", "cvxpy"]
     code = (  # scikit-learn itself may load pandas: only what comes on top counts
         "import sys, sklearn.base, sklearn.utils.validation; before = set(sys.modules)\n"
         f"import pldc; print([m for m in {optional} if m in set(sys.modules) - before])"

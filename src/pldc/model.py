@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pldc.columns import Encoding
 from pldc.function import PLDC, ClassExplanation, Explanation, explain, explain_classes
 from pldc.function.max_affine import Array, real
 from pldc.problem.certificate import Certificate
@@ -147,6 +148,12 @@ class Model:
     levels : tuple of float or None
         Of several quantiles.
     feature_names : tuple of str or None
+        Of what the functions see.
+    columns : Encoding or None
+        How the columns of the table become these features; all that is asked of a model is in features. None: the table
+        is of numbers, as they are.
+    medians : array of shape (d,) or None
+        Of the training features, where `columns` is None: what stands for a missing number then.
     errors : Errors or None
         At rows left out.
     cv_score : float or None
@@ -173,6 +180,8 @@ class Model:
     temperature: float | None = None
     levels: tuple[float, ...] | None = None
     feature_names: tuple[str, ...] | None = None
+    columns: Encoding | None = None
+    medians: Array | None = None
     errors: Errors | None = None
     cv_score: float | None = None
     cv_results: dict[str, Any] = field(default_factory=dict)

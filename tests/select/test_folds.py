@@ -1,7 +1,8 @@
 import numpy as np
+import pytest
 
 from pldc.problem.recipe import Rows
-from pldc.select.folds import distinct, divided, group_folds, interleaved
+from pldc.select.folds import HASH_ROWS, dealt, distinct, divided, group_folds, interleaved
 
 
 def table(seed=0, n=30):
@@ -119,3 +120,23 @@ def test_groups_of_weight_zero_are_in_no_fold():
     splits = group_folds(rows, np.arange(12) // 3, 3)
     assert sorted(np.concatenate([test for _, test in splits])) == list(range(3, 12))
     assert min(min(train) for train, _ in splits) == 3
+
+
+@pytest.mark.parametrize("n", [40, HASH_ROWS + 50])
+def test_rows_are_dealt_by_content_and_equal_ones_together(n):
+    rng = np.random.default_rng(0)
+    rows = Rows(rng.integers(0, 50, (n, 2)) + 0.0, rng.integers(0, 50, n) + 0.0, np.append(0.0, np.ones(n - 1)))
+    order = rng.permutation(n)
+    splits, count = dealt(rows, 4)
+    assert count == len(np.unique(np.column_stack([rows.X, rows.y])[1:], axis=0))
+    label = np.full(n, -1)
+    for k, (train, test) in enumerate(splits):
+        label[test] = k
+        assert sorted([*train, *test]) == list(range(1, n))  # the row of weight zero is in no fold
+    assert np.bincount(label[1:]).min() > 0.2 * n
+    shuffled = np.full(n, -1)
+    for k, (_, test) in enumerate(dealt(rows.take(order), 4)[0]):
+        shuffled[order[test]] = k
+    np.testing.assert_array_equal(shuffled, label)
+    kinds = np.unique(np.column_stack([rows.X, rows.y, label])[1:], axis=0)
+    assert len(kinds) == count

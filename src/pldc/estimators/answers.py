@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from pldc.estimators.checks import positive, whole
+from pldc.estimators.tables import Given
 from pldc.fit import simplify
 from pldc.fit.program import Path, solve_path
 from pldc.fit.spine import FOLDS
@@ -51,17 +52,24 @@ class Answers:
             this model at rows that were left out; `simplification_` has the cross-validated scores of both. With
             `monotone` its pieces are sums of monotone curves.
         """
-        X = self._points(X)
+        self._points(X)
         whole("n_pieces", n_pieces, 1)
         simple = clone(self).set_params(n_pieces=n_pieces)
-        given = simple._rows_of(X, y, sample_weight)
+        given = self._as_fitted(simple, X, y, sample_weight)
         if hasattr(self, "feature_names_in_"):
             simple.feature_names_in_ = self.feature_names_in_
-        found = simplify(self.model_, self._folds, given, n_pieces, self._settings(given, folds=FOLDS))
+        found = simplify(self.model_, self._folds, given.rows, n_pieces, self._settings(given, folds=FOLDS))
         if found.interrupted:
             raise KeyboardInterrupt("Interrupted; nothing was returned.")
-        simple._take(found)
+        simple._take(found, given.columns, given.medians)
         return simple
+
+    def _as_fitted(self: Any, copy: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> Given:
+        """Read rows in the features of this model: those of its training as they were then, others as new rows."""
+        given, model = copy._given(X, y, sample_weight), self.model_
+        if given.columns == model.columns and given.columns is not None:
+            return given
+        return Given(given.rows._replace(X=self._points(X)), model.columns, model.medians)
 
     def path(self: Any, X: Any, y: Any, lams: ArrayLike, sample_weight: ArrayLike | None = None) -> Path:
         """Solve the program along several values of `lam`, each from the one before; the estimator is not changed.
@@ -81,13 +89,13 @@ class Answers:
             :func:`pldc.view.plots.plot_path`.
         """
         copy = clone(self)
-        rows = copy._rows_of(X, y, sample_weight)
-        rows = rows.take(np.flatnonzero(rows.weight > 0))
+        given = copy._given(X, y, sample_weight)
+        rows = given.rows.take(np.flatnonzero(given.rows.weight > 0))
         values = np.sort(real(lams, "lams").ravel())[::-1]
         if not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
             raise ValueError(f"lams must hold positive finite numbers, got {lams!r}.")
         with shown(self.verbose) as log:
-            return solve_path(rows, copy._settings(rows, folds=FOLDS), values, log)
+            return solve_path(rows, copy._settings(given, folds=FOLDS), values, log)
 
     def predict_interval(self: Any, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends of prediction intervals at the rows of X.
@@ -135,11 +143,17 @@ class Answers:
         self._points(X)
         if not (isinstance(delta, Real) and 0 < delta < 1):
             raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
-        rows = clone(self)._rows_of(X, y, sample_weight)
+        columns = self.model_.columns
+        if columns is not None and columns.has_statistics:
+            raise ValueError(
+                "The bound is for features that do not depend on the targets; those of a category of more than a dozen "
+                "levels do, being means of the target."
+            )
+        rows = self._as_fitted(clone(self), X, y, sample_weight).rows
         rows = rows.take(np.flatnonzero(rows.weight > 0))
         if len(rows.y) < 2:
             raise ValueError("The discrepancy needs at least two rows.")
-        recipe, number = self._recipe(), None if M is None else positive("M", M)
+        recipe, number = self._recipe(columns), None if M is None else positive("M", M)
         joint = replace(recipe, standardize=True, penalty=Joint())
         halves = discrepancy_of(joint, rows, 0 if self.random_state is None else self.random_state)
         return bound_of_fit(self.function_, recipe, rows, halves.upper, number, float(delta))
@@ -166,7 +180,7 @@ class Answers:
             ``print`` shows a table.
         """
         X = self._points(X)
-        return self.model_.explain(X, reference, neighbourhood)
+        return self.model_.explain(X, self._reference(reference), neighbourhood)
 
     def region_table(self: Any, X: Any, tol: float | None = None) -> dict[str, Any]:
         """List which linear function rules where: the rows of `X` in each region, and its slopes.

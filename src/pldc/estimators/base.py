@@ -14,16 +14,19 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 import pldc
-from pldc.estimators.checks import flag, positive, refuse_masked, shown, whole
+from pldc.columns import Encoding
+from pldc.estimators.checks import flag, positive, shown, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
+from pldc.estimators.tables import Given, points
 from pldc.fit import Fitted, Settings, fit
 from pldc.function.max_affine import Array
 from pldc.model import Model
+from pldc.problem.losses import Loss
 from pldc.problem.penalties import Seminorm, make_seminorm
-from pldc.problem.recipe import Recipe, Rows
+from pldc.problem.recipe import Recipe
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.choose import SOLVERS, solver_setting
 from pldc.solve.run import STATUS, Monitor
@@ -33,6 +36,8 @@ from pldc.solve.workers import blas_threads
 class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Common to DCRegressor and DCClassifier; the parameters are theirs."""
 
+    categorical_features: Any
+    n_features_in_: int
     n_pieces: Any
     max_seconds: Any
     lam: Any
@@ -49,19 +54,19 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     model_: Model
     _folds: CrossFit | None
 
-    def _fit(self, given: Rows, groups: ArrayLike | None, monitor: Monitor | None) -> None:
+    def _fit(self, given: Given, groups: ArrayLike | None, monitor: Monitor | None) -> None:
         """Run the spine and keep what it learned."""
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {monitor!r}.")
-        found = fit(given, self._settings(given, groups), monitor)
-        self._take(found)
+        found = fit(given.rows, self._settings(given, groups), monitor)
+        self._take(found, given.columns, given.medians)
         self._warn()
         if found.interrupted:
             solved = found.model.program
             at = "" if solved is None else f" at a certified gap of {solved.certificate.gap:.2g}"
             raise KeyboardInterrupt(f"Interrupted{at}; the model is usable: it holds the best function so far.")
 
-    def _settings(self, given: Rows, groups: ArrayLike | None = None, *, folds: int | None = None) -> Settings:
+    def _settings(self, given: Given, groups: ArrayLike | None = None, *, folds: int | None = None) -> Settings:
         """Check the parameters, whether this fit uses them or not, and hand them to the spine.
 
         `folds` takes the place of those of `cv`, where these are not asked for.
@@ -72,12 +77,12 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         threads = self._threads()
         seed = 0 if self.random_state is None else self.random_state
         return Settings(
-            recipe=self._recipe(),
+            recipe=self._recipe(given.columns),
             n_pieces=self._pieces(),
             max_seconds=None if self.max_seconds is None else positive("max_seconds", self.max_seconds, "None or "),
             lam=self._lam(),
             solver=solver_setting(self.solver, self._tol),
-            folds=folds_of(self, cv, given, groups) if folds is None else folds,
+            folds=folds or given.folds or folds_of(self, cv, given.rows, groups),
             score=scorer_of(self, cv.scoring, getattr(self, "classes_", None)),
             one_standard_error=cv.one_standard_error,
             max_rows=cv.max_rows if isinstance(cv.folds, Integral) else None,
@@ -105,17 +110,25 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _points(self, X: Any) -> Array:
         """Check that the model is fitted, and rows to evaluate it at."""
         check_is_fitted(self, "model_")
-        return self._features(X)
+        return points(self, X, self.model_)
 
-    def _features(self, X: Any, **y: Any) -> Any:
-        """Read a table: features as numbers and, where `y` is given, targets beside them."""
-        refuse_masked("X", X)
-        if not y:
-            return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        refuse_masked("y", y["y"])
-        return validate_data(self, X, dtype=np.float64, **y)
+    def _reference(self, reference: Any) -> Any:
+        """Return a point given by its columns in the features that the function sees."""
+        columns = self.model_.columns
+        if reference is None or columns is None:
+            return reference
+        if hasattr(reference, "keys"):
+            return columns.apply({name: [reference[name]] for name in reference.keys()})[0]  # noqa: SIM118 (a Series)
+        return columns.apply([list(reference)])[0]
 
-    def _recipe(self) -> Recipe:
+    def _width(self, columns: Encoding | None) -> int:
+        """Return the number of features that the function sees."""
+        return int(self.n_features_in_) if columns is None else len(columns.features)
+
+    def _recipe(self, columns: Encoding | None) -> Recipe:
+        raise NotImplementedError
+
+    def _loss(self) -> Loss:
         raise NotImplementedError
 
     def _seminorm(self) -> Seminorm:
@@ -137,12 +150,14 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {self.n_jobs!r}.")
         return max(1, cpu_count() + 1 + int(self.n_jobs)) if self.n_jobs < 0 else int(self.n_jobs)
 
-    def _take(self, found: Fitted) -> None:
+    def _take(self, found: Fitted, columns: Encoding | None, medians: Array | None) -> None:
         """Keep the model, and its numbers as attributes; what does not apply is not there."""
-        names = getattr(self, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", None) if columns is None else columns.feature_names
         model = replace(
             found.model,
             feature_names=None if names is None else tuple(map(str, names)),
+            columns=columns,
+            medians=medians,
             classes=getattr(self, "classes_", None),
             version=pldc.__version__,
         )
@@ -157,6 +172,12 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         for name, value in known.items():
             if value is not None:
                 setattr(self, name, value)
+
+    def __sklearn_tags__(self) -> Any:
+        """Say what tables may hold. Not text: what is said to take it must take any object, for scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = True
+        return tags
 
     def __getattr__(self, name: str) -> Any:
         """Say where an attribute of the program is to be had, if a model of few pieces is asked for it."""
@@ -185,7 +206,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         realistic = getattr(SOLVERS.get(solved.solver), "realistic_tol", 0.0)
         if solved.tol < realistic:
             reason += f" ({realistic:g} is realistic for solver={solved.solver!r})"
-        free = getattr(self.solver, "name", self.solver) == "auto" and self._recipe().loss.boxed
+        free = getattr(self.solver, "name", self.solver) == "auto" and self._loss().boxed
         if realistic > 0 and free and solved.status in ("max_iter", "stalled"):
             reason += "; solver='exact' is accurate, where it can be had"
         if solved.status == "optimal":  # in the solver's own numbers, but not in those of the data

@@ -11,14 +11,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from pldc.columns import Encoding
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, shown
+from pldc.estimators.tables import Given, encoded, read
 from pldc.fit import Fitted
 from pldc.function import ClassExplanation
 from pldc.function.max_affine import Array
 from pldc.problem.losses import LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
-from pldc.problem.recipe import Recipe, Rows
+from pldc.problem.recipe import Recipe
 from pldc.solve.run import Monitor
 
 
@@ -48,6 +50,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         program (the log loss has no linear program: ``solver="exact"`` refuses it).
     class_weight : dict or "balanced", optional
         Multiplies the weights of the rows of each class.
+    categorical_features : "from_dtype", None or sequence, default="from_dtype"
+        Columns that hold categories; see :class:`DCRegressor`.
     cv : int, cross-validation generator, iterable or CrossValidation, default=5
         A number deals the rows of every class out to so many folds, by their content and not by their order.
     max_seconds : float, optional
@@ -127,6 +131,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         n_pieces: str = "auto",
         loss: str | Loss = "auto",
         class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
         cv: Any = 5,
         max_seconds: float | None = None,
         lam: float | str = "cv",
@@ -140,6 +145,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         self.n_pieces = n_pieces
         self.loss = loss
         self.class_weight = class_weight
+        self.categorical_features = categorical_features
         self.cv = cv
         self.max_seconds = max_seconds
         self.lam = lam
@@ -160,12 +166,12 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     ) -> DCClassifier:
         """Fit the scores to labels of any kind, of two classes at least; the rest is as for :meth:`DCRegressor.fit`."""
         self._forget()
-        self._fit(self._rows_of(X, y, sample_weight), groups, monitor)
+        self._fit(self._given(X, y, sample_weight, groups), groups, monitor)
         return self
 
-    def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
-        """Check the data; labels become numbers."""
-        X, y = self._features(X, y=y)
+    def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
+        """Check the data; the table and the labels become numbers."""
+        X, y = read(self, X, y)
         check_classification_targets(y)
         weight = check_weight(sample_weight, len(y))
         with np.errstate(over="ignore"):
@@ -177,7 +183,8 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             raise ValueError(f"A classifier needs rows of two classes at least; there is only one class, {only}.")
         codes = np.zeros(len(y))
         codes[here] = np.searchsorted(self.classes_, y[here])
-        return Rows(X, codes, weight)
+        shares = [(f"share of {label}", (codes == k) + 0.0) for k, label in enumerate(self.classes_.tolist())]
+        return encoded(self, X, codes, weight, shares, groups)
 
     def _class_factors(self, y: np.ndarray, weight: Array) -> Array:
         """Return what `class_weight` multiplies each weight by; "balanced" makes the classes weigh the same."""
@@ -200,20 +207,20 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             return make_loss("hinge" if self._pieces() == "rows" else "log", classes=True)
         return make_loss(self.loss, classes=True)
 
-    def _recipe(self) -> Recipe:
+    def _recipe(self, columns: Encoding | None) -> Recipe:
         seminorm = self._seminorm()
         return Recipe(
             loss=self._loss(),
             penalty=seminorm.penalty,
             shape="dc",
-            monotone=np.zeros(self.n_features_in_, dtype=int),
+            monotone=np.zeros(self._width(columns), dtype=int),
             linear=seminorm.free_linear,
             standardize=self.standardize,
             outputs=len(self.classes_),
         )
 
-    def _take(self, found: Fitted) -> None:
-        super()._take(found)
+    def _take(self, found: Fitted, columns: Encoding | None, medians: Array | None) -> None:
+        super()._take(found, columns, medians)
         self.functions_ = list(self.model_.functions)
 
     def decision_function(self, X: Any) -> Array:
@@ -246,7 +253,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             Contributions are slope × (x − reference); the mean of the training rows if not given.
         """
         X = self._points(X)
-        return self.model_.explain_classes(X, reference)
+        return self.model_.explain_classes(X, self._reference(reference))
 
 
 __all__ = ["DCClassifier"]

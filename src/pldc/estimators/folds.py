@@ -12,15 +12,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
+from pldc.compact.plan import FEW_ROWS
 from pldc.estimators.checks import flag, shown, whole
 from pldc.fit import CrossValidation
 from pldc.function.max_affine import Array
 from pldc.problem.losses import softmax
 from pldc.problem.recipe import Rows, Split
-from pldc.select.folds import group_folds
+from pldc.select.folds import dealt, group_folds
 
 FEWEST_ROWS = 4  # that a cross-validation looks at
 MOST_FOLDS = 1_000_000
+STATISTIC_FOLDS = 5  # of rows that a splitter never leaves out
 
 
 def cross_validation(cv: Any) -> CrossValidation:
@@ -67,6 +69,32 @@ def folds_of(model: Any, cv: CrossValidation, given: Rows, groups: ArrayLike | N
     if not splits:
         raise ValueError(f"cv={cv.folds!r} yields no fold with rows to fit and rows to validate on.")
     return splits
+
+
+def folds_for_statistics(model: Any, given: Rows, groups: ArrayLike | None) -> tuple[list[Split], list[Split] | None]:
+    """Return where the statistics of each row come from, and folds to choose by in which they are of other rows.
+
+    The first are pairs of places: statistics of the one are features of the other, and no row is a feature twice. A row
+    that is left out has thus statistics of the rows that are fitted then. The second is None where the fit is to deal
+    rows out by itself: the program looks at some of many rows only.
+    """
+    cv, classes = cross_validation(model.cv), is_classifier(model)
+    found = folds_of(model, cv, given, groups)
+    if not isinstance(found, list):
+        splits, count = dealt(given, found, classes)
+        if model._pieces() == "rows" and cv.max_rows is not None and count > cv.max_rows:
+            return splits, None
+        return splits, splits if count <= FEW_ROWS or model._pieces() == "rows" else splits[:1]
+    free = given.weight > 0
+    pairs = []
+    for train, test in found:
+        own = test[free[test]]
+        pairs.append((train, np.unique(own)))
+        free[own] = False
+    rest = given._replace(weight=np.where(free, given.weight, 0.0))  # never left out
+    everywhere = np.flatnonzero(given.weight > 0)
+    others = dealt(rest, STATISTIC_FOLDS, classes)[0] if free.any() else []
+    return pairs + [(np.setdiff1d(everywhere, own), own) for _, own in others], found
 
 
 def places(part: Any, n: int) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral
@@ -14,15 +13,18 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_pinball_score
 from sklearn.utils.validation import check_is_fitted
 
+from pldc.columns import Encoding
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, flag, shown, whole
+from pldc.estimators.monotone import signs_of
+from pldc.estimators.tables import Given, encoded, read
 from pldc.fit import Fitted, Settings
 from pldc.function.max_affine import Array
 from pldc.problem.losses import Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.program import SHAPES
-from pldc.problem.recipe import Recipe, Rows
+from pldc.problem.recipe import Recipe
 from pldc.solve.run import Monitor
 
 MOST_PIECES = 10_000  # of each part, that can be asked for
@@ -62,6 +64,9 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         −1, 0 or 1 for each feature (or a dict from feature name to sign): f does not increase, is free, or does not
         decrease in it. Fits of few pieces are sums of monotone curves, S-shaped ones included. The program imposes a
         sign on the slopes of each convex part, which excludes an S.
+    categorical_features : "from_dtype", None or sequence, default="from_dtype"
+        Columns that hold categories. "from_dtype": those of text, and those whose type says so. Or their names, their
+        places, or a mask; None: none. What becomes of them, of dates and of missing cells: see the page on real tables.
     clip : bool, default=True
         Cut predictions to the range of the training targets; not the ends of intervals. Outside the data f grows
         linearly.
@@ -139,9 +144,10 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
     clip_range_ : (float, float)
         Range of the training targets.
     reference_, spread_ : arrays of shape (d,)
-        Means and standard deviations of the training features: where `explain` measures contributions from, and the
-        unit in which it says how far slopes hold.
+        Means and standard deviations of the features that the function sees: where `explain` measures contributions
+        from, and the unit in which it says how far slopes hold.
     n_features_in_ : int
+        Columns of the table.
     feature_names_in_ : array of str
         Only if X has column names.
 
@@ -185,6 +191,7 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         loss: str | Loss = "squared",
         shape: str = "dc",
         monotone: Any = None,
+        categorical_features: Any = "from_dtype",
         clip: bool = True,
         cv: Any = 5,
         max_seconds: float | None = None,
@@ -200,6 +207,7 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         self.loss = loss
         self.shape = shape
         self.monotone = monotone
+        self.categorical_features = categorical_features
         self.clip = clip
         self.cv = cv
         self.max_seconds = max_seconds
@@ -242,20 +250,20 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         self
         """
         self._forget()
-        self._fit(self._rows_of(X, y, sample_weight), groups, monitor)
+        self._fit(self._given(X, y, sample_weight, groups), groups, monitor)
         return self
 
-    def _rows_of(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Rows:
-        """Check the data."""
+    def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
+        """Check the data, and turn the table into numbers."""
         if len(shape := np.asarray(y).shape) == 2 and shape[1] > 1:
             raise ValueError(
                 f"y has {shape[1]} columns; for several targets use MultiOutputRegressor(DCRegressor()) of "
                 "sklearn.multioutput."
             )
-        X, y = self._features(X, y=y, y_numeric=True)
+        X, y = read(self, X, y, y_numeric=True)
         y, weight = np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y))
-        make_loss(self.loss, classes=False).check(y[weight > 0])
-        return Rows(X, y, weight)
+        self._loss().check(y[weight > 0])
+        return encoded(self, X, y, weight, [("mean target", y)], groups)
 
     def __sklearn_tags__(self) -> Any:
         """What the loss is not for, or does not aim at, is not tested."""
@@ -266,7 +274,7 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
             tags.target_tags.positive_only = loss.nonnegative
         return tags
 
-    def _settings(self, given: Rows, groups: ArrayLike | None = None, *, folds: int | None = None) -> Settings:
+    def _settings(self, given: Given, groups: ArrayLike | None = None, *, folds: int | None = None) -> Settings:
         settings = super()._settings(given, groups, folds=folds)
         return replace(settings, clip=flag("clip", self.clip))
 
@@ -283,19 +291,22 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
     def _lam(self, rules: tuple[str, ...] = ("cv", "srm")) -> float | str:
         return super()._lam(rules)
 
-    def _recipe(self) -> Recipe:
+    def _loss(self) -> Loss:
+        return make_loss(self.loss, classes=False)
+
+    def _recipe(self, columns: Encoding | None) -> Recipe:
         seminorm = self._seminorm()
         return Recipe(
-            loss=make_loss(self.loss, classes=False),
+            loss=self._loss(),
             penalty=seminorm.penalty,
             shape=choice("shape", self.shape, tuple(SHAPES)),
-            monotone=self._monotone_signs(),
+            monotone=signs_of(self.monotone, getattr(self, "feature_names_in_", None), self.n_features_in_, columns),
             linear=seminorm.free_linear,
             standardize=self.standardize,
         )
 
-    def _take(self, found: Fitted) -> None:
-        super()._take(found)
+    def _take(self, found: Fitted, columns: Encoding | None, medians: Array | None) -> None:
+        super()._take(found, columns, medians)
         model = self.model_
         self.clip_range_ = model.target_range
         if model.levels is None:
@@ -317,34 +328,6 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
             return float(super().score(X, y, sample_weight))
         columns = zip(self.model_.levels, self.predict(X).T, strict=True)
         return float(np.mean([d2_pinball_score(y, f, sample_weight=sample_weight, alpha=q) for q, f in columns]))
-
-    def _monotone_signs(self) -> Array:
-        """Return the sign of each feature."""
-        if self.monotone is None:
-            return np.zeros(self.n_features_in_, dtype=int)
-        named = isinstance(self.monotone, Mapping)
-        try:
-            signs = np.asarray(self._named_signs(self.monotone) if named else self.monotone)
-        except ValueError as error:
-            raise (
-                error if named else ValueError(f"monotone must hold −1, 0 or 1, got {shown(self.monotone)}.")
-            ) from None
-        if signs.shape != (self.n_features_in_,) or not np.isin(signs, (-1, 0, 1)).all():
-            raise ValueError(
-                f"monotone must hold −1, 0 or 1 for each of {self.n_features_in_} features, got {self.monotone!r}."
-            )
-        return signs
-
-    def _named_signs(self, monotone: Mapping[str, int]) -> list[int]:
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            raise ValueError(
-                "monotone is a dict of feature names, but X has no column names: pass a sequence of signs."
-            )
-        unknown = set(monotone) - set(names)
-        if unknown:
-            raise ValueError(f"monotone names unknown features {sorted(unknown, key=str)}; X has {list(names)}.")
-        return [monotone.get(name, 0) for name in names]
 
 
 __all__ = ["DCRegressor"]

@@ -57,10 +57,7 @@ def mixed(rows: Rows) -> Rows:
         merged, _ = distinct(rows)
         return merged.take(np.random.RandomState(0).permutation(len(merged.y)))
     table = np.column_stack([rows.X, rows.y]) + 0.0  # −0.0 becomes 0.0
-    key = np.zeros(len(table), dtype=np.uint64)
-    for column in table.T:
-        key = (key ^ np.ascontiguousarray(column).view(np.uint64)) * MIX
-        key ^= key >> np.uint64(29)
+    key = hashes(table)
     even = np.ptp(rows.weight) == 0
     order = np.argsort(key, kind="stable") if even else np.lexsort((rows.weight, key))  # sums in one order
     table, key = table[order], key[order]
@@ -72,6 +69,35 @@ def mixed(rows: Rows) -> Rows:
         table = table[first]
     merged = Rows(table[:, :-1], table[:, -1], weight)
     return merged if len(weight) > HASH_ROWS else mixed(merged)
+
+
+def hashes(table: Array) -> Array:
+    """Return a number for each row of a table that looks as if by chance; equal rows have the same."""
+    key = np.zeros(len(table), dtype=np.uint64)
+    for column in table.T:
+        key = (key ^ np.ascontiguousarray(column).view(np.uint64)) * MIX
+        key ^= key >> np.uint64(29)
+    return key
+
+
+def dealt(rows: Rows, folds: int, classes: bool = False) -> tuple[list[Split], int]:
+    """Deal rows out to folds by content, equal rows together; return also how many distinct ones there are.
+
+    Rows of weight zero are in no fold.
+    """
+    at = np.flatnonzero(rows.weight > 0)
+    part = rows.take(at)
+    if len(at) <= HASH_ROWS:
+        merged, member = distinct(part, classes)
+        count = len(merged.y)
+        fold = np.empty(count, dtype=np.intp)
+        for k, (_, test) in enumerate(interleaved(count, min(folds, count))):
+            fold[test] = k
+        label: np.ndarray = fold[member]
+    else:
+        key = hashes(np.column_stack([part.X, part.y]) + 0.0)
+        label, count = key % np.uint64(folds), len(np.unique(key))
+    return [(at[label != k], at[label == k]) for k in range(folds) if (label == k).any()], count
 
 
 def ranks_of_classes(rows: Rows, outputs: int) -> IntArray:

@@ -71,6 +71,7 @@ def certify(
     function : PLDC or fitted DCRegressor
         In the units of the data, such as ``model.function_``.
     X : array of shape (n, d)
+        For a fitted DCRegressor the table may hold what it was fitted to.
     y : array of shape (n,)
     lam : float
         Weight of the seminorm, as for :class:`pldc.DCRegressor`.
@@ -92,6 +93,9 @@ def certify(
     >>> found.lower <= found.upper
     True
     """
+    columns = getattr(getattr(function, "model_", None), "columns", None)
+    if columns is not None:  # the rules of a fitted model, for categories, dates and missing cells
+        X = columns.apply(X)
     function = getattr(function, "function_", function)
     if not hasattr(function, "seminorm_bound"):
         raise TypeError(f"Give a PLDC or a fitted DCRegressor, not {type(function).__name__}.")

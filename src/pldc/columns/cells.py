@@ -1,0 +1,270 @@
+"""Cells of any table, as numbers, texts or days: frames are known by what they can do, not by their package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from pldc.columns.features import Array
+
+DAY = np.timedelta64(86_400_000_000, "us")
+EPOCH = datetime(1970, 1, 1)
+NUMERIC = (Real, Decimal, np.bool_, timedelta, np.timedelta64, complex, np.complexfloating)
+DATES = (date, np.datetime64)
+SUITS = {"number": NUMERIC, "date": DATES}
+HELD = {"number": "numbers", "category": "levels of a category", "date": "dates"}
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """A column as it was given.
+
+    Attributes
+    ----------
+    values : array of shape (n,)
+    category : bool
+        Its type says that it holds categories.
+    zone : str or None
+        Time zone of dates, which are given on its clock.
+    """
+
+    values: Array
+    category: bool = False
+    zone: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a table, and their names where it has them."""
+
+    columns: tuple[RawColumn, ...]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0].values)
+
+    @classmethod
+    def read(cls, table: Any) -> Table:
+        """Read a frame of pandas or polars, an Arrow table, a dict of columns, or an array of shape (n, d)."""
+        if isinstance(table, Table):
+            return table
+        if isinstance(table, dict):
+            return cls._checked([RawColumn(_objects(cells)) for cells in table.values()], tuple(table))
+        if hasattr(table, "iloc"):
+            return cls._checked([_of_pandas(table.iloc[:, k]) for k in range(table.shape[1])], tuple(table.columns))
+        if hasattr(table, "get_columns"):
+            return cls._checked([_of_polars(each) for each in table.get_columns()], tuple(table.columns))
+        if hasattr(table, "column_names"):
+            return cls._checked([_of_arrow(each) for each in table.columns], tuple(table.column_names))
+        array = np.asarray(table)
+        if array.dtype.kind in "US" and not isinstance(table, np.ndarray):
+            array = np.array(table, dtype=object)  # [[1.5, "a"]] is not all text
+        if array.ndim != 2:
+            raise ValueError(f"Expected 2D array: X must be a table of shape (n, d), got shape {array.shape}.")
+        return cls._checked([RawColumn(array[:, k]) for k in range(array.shape[1])], None)
+
+    @classmethod
+    def _checked(cls, columns: list[RawColumn], given: tuple[Any, ...] | None) -> Table:
+        names = None if given is None else tuple(map(str, given))
+        if names is not None and len(set(names)) < len(names):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            raise ValueError(f"Columns must have different names; {twice} occur several times: rename them.")
+        if not columns:
+            raise ValueError("The table has no columns: 0 feature(s) (shape=(n, 0)) while a minimum of 1 is required.")
+        if len({len(column.values) for column in columns}) > 1:
+            raise ValueError("The columns of the table must be equally long.")
+        return cls(tuple(columns), names)
+
+    def refuse_empty(self) -> None:
+        """Refuse a table without rows."""
+        if not self.n_rows:
+            raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(self.columns)})): give a row at least.")
+
+    def in_order(self, names: Sequence[str]) -> Table:
+        """Return the columns in the order of the names, which must all be there; without names as they are."""
+        if self.names is not None and set(self.names) != set(names):
+            lacking = [name for name in names if name not in self.names]
+            strange = [name for name in self.names if name not in names]
+            raise ValueError(f"The table must have the columns of the training: it lacks {lacking}, and has {strange}.")
+        if len(self.columns) != len(names):
+            raise ValueError(f"The table has {len(self.columns)} columns; the model was fitted to {len(names)}.")
+        if self.names is None:
+            return self
+        return Table(tuple(self.columns[self.names.index(name)] for name in names), tuple(names))
+
+
+def is_frame(table: Any) -> bool:
+    """Say whether a table is a frame, whose columns have types of their own."""
+    return any(hasattr(table, name) for name in ("iloc", "get_columns", "column_names")) and hasattr(table, "columns")
+
+
+def _of_pandas(series: Any) -> RawColumn:
+    if hasattr(series, "cat"):
+        levels = _objects([*(_text(level, str(series.name)) for level in series.cat.categories), None])
+        return RawColumn(levels[np.asarray(series.cat.codes, dtype=np.intp)], category=True)
+    zone = getattr(series.dtype, "tz", None)
+    if zone is not None:
+        return RawColumn(series.dt.tz_localize(None).to_numpy(), zone=str(zone))
+    return RawColumn(series.to_numpy())
+
+
+def _of_polars(series: Any) -> RawColumn:
+    zone = getattr(series.dtype, "time_zone", None)
+    if zone is not None:
+        series = series.dt.replace_time_zone(None)
+    return RawColumn(series.to_numpy(), str(series.dtype).split("(")[0] in ("Categorical", "Enum"), zone)
+
+
+def _of_arrow(chunks: Any) -> RawColumn:
+    category = hasattr(chunks.type, "value_type") and hasattr(chunks.type, "index_type")
+    zone = getattr(chunks.type, "tz", None)
+    if category or zone is not None:
+        cells = chunks.to_pylist()
+        if zone is not None:
+            cells = [None if cell is None else cell.replace(tzinfo=None) for cell in cells]
+        return RawColumn(_objects(cells), category, zone)
+    return RawColumn(chunks.to_numpy())
+
+
+def _objects(cells: Any) -> Array:
+    """Return cells as a one-dimensional array of objects, or as the array that they are."""
+    if isinstance(cells, np.ndarray) and cells.ndim == 1:
+        return cells
+    out = np.empty(len(cells), dtype=object)
+    out[:] = list(cells)
+    return out
+
+
+def kind_of(column: RawColumn, name: str) -> tuple[str, str | None]:
+    """Return what a column holds: numbers, categories or dates, the latter with their time zone."""
+    if column.category:
+        return "category", None
+    kind = column.values.dtype.kind
+    if kind == "O":
+        cells = [cell for cell in column.values if not is_missing(cell)]
+        if cells and all(isinstance(cell, DATES) for cell in cells):
+            return "date", column.zone or _zone_of(cells, name)
+        return ("number" if all(isinstance(cell, NUMERIC) for cell in cells) else "category"), None
+    return {"M": "date", "U": "category", "T": "category", "S": "category"}.get(kind, "number"), column.zone
+
+
+def cells_as(column: RawColumn, name: str, kind: str, zone: str | None = None) -> Array:
+    """Return the cells of a column, read as a kind: floats, texts or days, see :mod:`pldc.columns.features`."""
+    if kind == "category":
+        return _texts(column, name)
+    found, clock = kind_of(column, name)
+    if found != kind and not _all_missing(column.values):
+        strange = next(cell for cell in column.values if not (is_missing(cell) or isinstance(cell, SUITS[kind])))
+        raise ValueError(f"Column {name!r} must hold {HELD[kind]}, as in training; it holds {strange!r:.80}.")
+    if kind == "number":
+        return _numbers(column.values, name)
+    if clock != zone and not _all_missing(column.values):
+        raise ValueError(
+            f"The dates of column {name!r} are in the time zone {clock}; in training it was {zone}: convert them."
+        )
+    return _days(column.values)
+
+
+def is_missing(cell: Any) -> bool:
+    """Say whether a cell is None, NaN, NaT or NA."""
+    if cell is None or type(cell).__name__ == "NAType":
+        return True
+    try:
+        return bool(cell != cell)
+    except (TypeError, ValueError):
+        return False
+
+
+def _all_missing(values: Array) -> bool:
+    return all(is_missing(cell) for cell in values)
+
+
+def _numbers(values: Array, name: str) -> Array:
+    if values.dtype.kind == "c":
+        raise ValueError(f"Column {name!r} holds complex numbers: Complex data not supported. Give its parts.")
+    if values.dtype.kind == "m":
+        out = values / DAY
+    elif values.dtype.kind == "O":
+        out = np.array([_number(cell, name) for cell in values], dtype=np.float64)
+    else:
+        out = values.astype(np.float64)
+    if np.isinf(out).any():
+        raise ValueError(f"Column {name!r} contains infinity or a value too large for dtype('float64').")
+    return np.asarray(out, dtype=np.float64)
+
+
+def _number(cell: Any, name: str) -> float:
+    if is_missing(cell):
+        return np.nan
+    if isinstance(cell, (timedelta, np.timedelta64)):
+        return float(np.timedelta64(cell, "us") / DAY)
+    try:
+        return float(cell)
+    except OverflowError:
+        return np.inf
+    except TypeError:
+        raise ValueError(f"Column {name!r} holds {cell!r:.80}: Complex data not supported. Give its parts.") from None
+
+
+def _texts(column: RawColumn, name: str) -> Array:
+    """Return the levels as texts: 1, 1.0 and "1" are one level; None where missing."""
+    known: dict[Any, str | None] = {}
+    out = np.empty(len(column.values), dtype=object)
+    for k, cell in enumerate(column.values.tolist() if column.values.dtype.kind in "biufUT" else column.values):
+        try:
+            if cell not in known:
+                known[cell] = None if is_missing(cell) else _text(cell, name)
+            out[k] = known[cell]
+        except TypeError:  # not hashable
+            out[k] = None if is_missing(cell) else _text(cell, name)
+    return out
+
+
+def _text(cell: Any, name: str = "") -> str:
+    if isinstance(cell, str):
+        return str(cell)
+    if isinstance(cell, (bool, np.bool_)):
+        return str(bool(cell))
+    if isinstance(cell, Integral):
+        return str(int(cell))
+    if isinstance(cell, (Real, Decimal)):
+        number = float(cell)
+        return str(int(number)) if number.is_integer() else repr(number)
+    if isinstance(cell, (date, np.datetime64, timedelta, np.timedelta64)):
+        return str(cell)
+    if isinstance(cell, bytes):
+        raise TypeError(f"Column {name!r} holds bytes, {cell!r:.80}: decode them to text.")
+    raise TypeError(
+        f"Column {name!r} holds a {type(cell).__name__}, {cell!r:.80}: the argument must be a string or a number, a "
+        "boolean or a date."
+    )
+
+
+def _zone_of(cells: list[Any], name: str) -> str | None:
+    """Return the time zone of dates given one by one; they must share it."""
+    zones = {None if (zone := getattr(cell, "tzinfo", None)) is None else str(zone) for cell in cells}
+    if len(zones) > 1:
+        raise ValueError(f"The dates of column {name!r} are in several time zones, {sorted(map(str, zones))}.")
+    return zones.pop()
+
+
+def _days(values: Array) -> Array:
+    """Return dates as days since 1970 on their own clock, NaN where missing."""
+    if values.dtype.kind == "O":
+        values = np.array([_naive(cell) for cell in values], dtype="datetime64[us]")
+    days = (values.astype("datetime64[us]") - np.datetime64(EPOCH, "us")) / DAY
+    return np.asarray(days, dtype=np.float64)
+
+
+def _naive(cell: Any) -> Any:
+    if is_missing(cell):
+        return np.datetime64("NaT")
+    return cell.replace(tzinfo=None) if isinstance(cell, datetime) else cell

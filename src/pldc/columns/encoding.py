@@ -1,0 +1,82 @@
+"""The rules by which the cells of a table become the numbers that a function sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pldc.columns import serialise
+from pldc.columns.cells import Table, cells_as
+from pldc.columns.features import Array, Column, Feature, Level, Statistic
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How the columns of a table become numbers: what a model that was fitted to categories and gaps must know.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        In the order of the table.
+    features : tuple of Feature
+        What the function sees, in its order; those of one column follow each other.
+    """
+
+    columns: tuple[Column, ...]
+    features: tuple[Feature, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the encoded features."""
+        return tuple(feature.name(self.columns[feature.column].name) for feature in self.features)
+
+    @property
+    def source(self) -> Array:
+        """Place of the column that each encoded feature is made from."""
+        return np.array([feature.column for feature in self.features], dtype=np.intp)
+
+    @property
+    def has_statistics(self) -> bool:
+        """Whether a feature was learned from the targets."""
+        return any(isinstance(feature, Statistic) for feature in self.features)
+
+    def levels(self, column: int) -> tuple[str, ...]:
+        """Levels of a column of categories that training saw; of other columns none."""
+        own = [feature for feature in self.features if feature.column == column]
+        tables = [[level for level, _ in f.table] for f in own if isinstance(f, Statistic)]
+        return tuple(tables[0] if tables else [f.level for f in own if isinstance(f, Level)])
+
+    def apply(self, table: Any) -> Array:
+        """Return the numbers of a table, (n, number of features).
+
+        Parameters
+        ----------
+        table : DataFrame of pandas or polars, Arrow table, array of shape (n, d), or dict of columns
+            With the columns of the training, in their order; a dict in any order.
+        """
+        given = Table.read(table)
+        given = given.in_order(self.names)
+        out = np.empty((given.n_rows, len(self.features)))
+        cells: dict[int, Array] = {}
+        for k, feature in enumerate(self.features):
+            if feature.column not in cells:
+                rule = self.columns[feature.column]
+                cells = {feature.column: cells_as(given.columns[feature.column], rule.name, rule.kind, rule.zone)}
+            out[:, k] = feature.values(cells[feature.column])
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rules as a dictionary of strings, numbers and lists, for JSON and the like."""
+        return serialise.to_dict(self.columns, self.features)
+
+    @classmethod
+    def from_dict(cls, record: Any) -> Encoding:
+        """Return the rules of a dictionary made by :meth:`to_dict`; a malformed one is refused with the place named."""
+        return cls(*serialise.from_dict(record))

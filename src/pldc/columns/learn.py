@@ -1,0 +1,203 @@
+"""Rules for the columns of a table, learned from its rows: medians, levels, parts of dates, statistics of the target.
+
+All but the statistics look at the features alone. The statistic of a level is the mean of the target there. Its own
+row must not be part of it, or the model would learn to read the answer: the numbers of the training rows are those of
+other folds, :class:`Draft` tells how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pldc.columns.cells import Table, cells_as, kind_of
+from pldc.columns.encoding import Encoding
+from pldc.columns.features import Array, Column, DatePart, Feature, Level, Missing, Number, Statistic, missing
+
+MOST_LEVELS = 12  # of a category, up to which each has a feature of its own
+CYCLES = (1.0, 7.0, 365.2425)  # days
+
+
+def kinds_of(table: Table, categorical: Array | None, *, from_types: bool) -> tuple[Column, ...]:
+    """Say of each column how it is read.
+
+    Parameters
+    ----------
+    table : Table
+    categorical : bool array of shape (d,) or None
+        Columns that are categories whatever they hold.
+    from_types : bool
+        Columns of text, and those whose type says so, are categories, too. Else such columns are refused.
+    """
+    names = table.names or tuple(f"x{k}" for k in range(len(table.columns)))
+    found = []
+    for k, (name, column) in enumerate(zip(names, table.columns, strict=True)):
+        kind, zone = kind_of(column, name)
+        if categorical is not None and categorical[k]:
+            kind, zone = "category", None
+        elif kind == "category" and not from_types:
+            raise ValueError(
+                f"Column {name!r} holds categories: name it in categorical_features, or leave that at 'from_dtype'."
+            )
+        found.append(Column(name, kind, zone))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Rules but for the statistics of the target, which need to know which rows are left out together.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    cells : list of arrays
+        The cells of each column.
+    features : list of lists of Feature
+        Those of each column; none yet for a category of many levels.
+    levels : dict
+        From the place of such a category to its levels.
+    weight : array of shape (n,)
+    """
+
+    columns: tuple[Column, ...]
+    cells: list[Array]
+    features: list[list[Feature]]
+    levels: dict[int, list[str]]
+    weight: Array
+
+    @classmethod
+    def of(cls, table: Table, columns: tuple[Column, ...], weight: Array) -> Draft:
+        """Learn what does not look at the target; rows of weight zero count for nothing."""
+        cells = [cells_as(raw, c.name, c.kind, c.zone) for raw, c in zip(table.columns, columns, strict=True)]
+        here = weight > 0
+        features: list[list[Feature]] = []
+        levels = {}
+        for k, (column, values) in enumerate(zip(columns, cells, strict=True)):
+            seen = values[here]
+            if column.kind == "category":
+                names = sorted(set(seen.tolist()) - {None})
+                if len(names) > MOST_LEVELS:
+                    levels[k] = names
+                    features.append([])
+                    continue
+                own: list[Feature] = [Level(k, name) for name in names]
+            elif column.kind == "date":
+                own = date_parts(k, seen, weight[here])
+            else:
+                own = [Number(k, weighted_median(seen, weight[here]))]
+            if missing(seen).any():
+                own.append(Missing(k))
+            features.append(own)
+        return cls(columns, cells, features, levels, weight)
+
+    def numbers(self) -> Array:
+        """Return the rows as numbers that tell equal rows from others, for folds: a level of many is its place."""
+        out: list[Array] = []
+        for k, (cells, features) in enumerate(zip(self.cells, self.features, strict=True)):
+            out += [codes_of(cells, self.levels[k]) + 0.0] if k in self.levels else [f.values(cells) for f in features]
+        return np.column_stack(out)
+
+    def finish(
+        self, targets: Sequence[tuple[str, Array]], splits: Sequence[tuple[Array, Array]]
+    ) -> tuple[Encoding, Array]:
+        """Learn the statistics, and return the rules with the numbers of the training rows.
+
+        Parameters
+        ----------
+        targets : sequence of (str, array of shape (n,))
+            What means are taken of, each with its name: the target, or indicators of classes.
+        splits : sequence of (places, places)
+            Rows that statistics are taken from, and rows whose features they are: none is in both. New rows have those
+            of all rows.
+        """
+        features, columns = [], []
+        for k, (cells, own) in enumerate(zip(self.cells, self.features, strict=True)):
+            features += own
+            columns += [feature.values(cells) for feature in own]
+            if k not in self.levels:
+                continue
+            names = self.levels[k]
+            codes = codes_of(cells, names)
+            for about, target in targets:
+                everywhere = level_means(codes, target, self.weight, len(names))
+                numbers = everywhere[codes]
+                for there, here in splits:
+                    numbers[here] = level_means(codes[there], target[there], self.weight[there], len(names))[
+                        codes[here]
+                    ]
+                table = tuple(zip(names, everywhere[:-2].tolist(), strict=True))
+                features.append(Statistic(k, table, float(everywhere[-1]), float(everywhere[-2]), about))
+                columns.append(numbers)
+        return Encoding(self.columns, tuple(features)), np.column_stack(columns)
+
+
+def date_parts(column: int, days: Array, weight: Array) -> list[Feature]:
+    """Return the linear part of dates, and each cycle that they go round at least once."""
+    known = days[~np.isnan(days)]
+    parts = [DatePart(column, 0.0)]
+    for period in CYCLES:
+        if len(known) and np.ptp(known) > period and np.ptp(np.mod(known, period)) > 0:
+            parts += [DatePart(column, 0.0, wave, period) for wave in ("sin", "cos")]
+    return [DatePart(column, weighted_median(p.part(days), weight), p.wave, p.period) for p in parts]
+
+
+def codes_of(cells: Array, levels: list[str]) -> Array:
+    """Return the place of each level, −2 where the cell is missing, −1 for a level that is not known."""
+    places: dict[str | None, int] = {level: k for k, level in enumerate(levels)}
+    places[None] = -2
+    return np.array([places.get(cell, -1) for cell in cells], dtype=np.intp)
+
+
+def level_means(codes: Array, target: Array, weight: Array, n_levels: int) -> Array:
+    """Return the mean target in each level, among missing cells and, last, of an unknown level.
+
+    Each mean is drawn towards that of all rows, as far as the means of levels differ by chance: with the variance s²
+    within levels and t² between them, both estimated, a level of n rows keeps the share n t² / (n t² + s²). Weights
+    that are below one on average count as one on average. The order of the rows does not change a bit.
+    """
+    here = weight > 0
+    if not here.any():
+        return np.zeros(n_levels + 2)
+    codes, target, weight = merged(codes[here], target[here], weight[here] * max(1.0, here.sum() / weight.sum()))
+    center = float(weight @ target / weight.sum())
+    scale = float(np.abs(target - center).max()) or 1.0
+    deviation = (target - center) / scale
+    mass, first, second = (
+        np.bincount(codes + 2, weights=weight * deviation**power, minlength=n_levels + 2) for power in range(3)
+    )
+    seen = mass > 0
+    total, groups = mass.sum(), int(seen.sum())
+    mean = np.divide(first, mass, out=np.zeros_like(first), where=seen)
+    share = np.zeros_like(mean)
+    if 2 <= groups < total:
+        within = max(float((second - mass * mean**2).sum()), 0.0) / (total - groups)
+        usual = (total - float(mass @ mass) / total) / (groups - 1)
+        between = max((float(mass @ mean**2) / (groups - 1) - within) / usual, 0.0)
+        np.divide(mass * between, mass * between + within, out=share, where=mass * between > 0)
+    return np.roll(center + scale * share * mean, -2)
+
+
+def merged(codes: Array, target: Array, weight: Array) -> tuple[Array, Array, Array]:
+    """Sort rows, and merge those of one level and target."""
+    order = np.lexsort((weight, target, codes))
+    codes, target, weight = codes[order], target[order], weight[order]
+    first = np.flatnonzero(np.append(True, (np.diff(codes) != 0) | (np.diff(target) != 0)))
+    return codes[first], target[first], np.add.reduceat(weight, first)
+
+
+def weighted_median(values: Array, weight: Array) -> float:
+    """Return the median of what is not missing, a weight of 2 being the row twice; 0 where all is missing."""
+    here = ~np.isnan(values)
+    values, weight = values[here], weight[here]
+    if not len(values):
+        return 0.0
+    if np.ptp(weight) == 0:
+        return float(np.median(values))
+    order = np.argsort(values, kind="stable")
+    values, mass = values[order], np.cumsum(weight[order])
+    half = 0.5 * mass[-1]
+    first = int(np.searchsorted(mass, half * (1 - 1e-12)))
+    last = int(np.searchsorted(mass, half * (1 + 1e-12), side="right"))
+    return float(0.5 * values[first] + 0.5 * values[min(last, len(values) - 1)])

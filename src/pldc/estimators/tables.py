@@ -1,0 +1,161 @@
+"""Tables that users give, turned into what the spine takes: numbers, and the rules by which they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from pldc.columns import Encoding
+from pldc.columns.cells import Table, is_frame
+from pldc.columns.learn import Draft, kinds_of, weighted_median
+from pldc.estimators.checks import refuse_masked, shown
+from pldc.estimators.folds import folds_for_statistics
+from pldc.function.max_affine import Array
+from pldc.model import Model
+from pldc.problem.recipe import Rows, Split
+from pldc.select.folds import ranks_of_classes
+
+NUMBERS = "biuf"  # kinds of NumPy's types that hold numbers and nothing else
+GAPS = "X contains NaN, and this model knows no medians to put there: fill the gaps, or fit again."
+
+
+class Given(NamedTuple):
+    """A table as the spine takes it.
+
+    Attributes
+    ----------
+    rows : Rows
+    columns : Encoding or None
+        How it became numbers; None: it was of numbers, without gaps.
+    medians : array or None
+        Of its columns, where it was of numbers.
+    folds : list of (train, test) or None
+        Where statistics of the target were learned by them: the folds to choose by.
+    """
+
+    rows: Rows
+    columns: Encoding | None = None
+    medians: Array | None = None
+    folds: list[Split] | None = None
+
+
+def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Array]:
+    """Check a table to fit and its targets: an array of numbers, NaN where missing, or columns of several types."""
+    refuse_masked("X", X)
+    refuse_masked("y", y)
+    table = Table.read(X) if is_frame(X) or is_mixed(X) else None
+    if table is None or all(c.values.dtype.kind in NUMBERS and not c.category for c in table.columns):
+        X, y = validate_data(model, X, y, dtype=np.float64, ensure_all_finite="allow-nan", **about_y)
+        return X, y
+    table.refuse_empty()
+    y = validate_data(model, y=y, **about_y)
+    validate_data(model, X, skip_check_array=True)
+    check_consistent_length(X, y)
+    return Table(table.columns, table.names if hasattr(model, "feature_names_in_") else None), y
+
+
+def points(model: Any, X: Any, fitted: Model) -> Array:
+    """Return the features of a table to predict at."""
+    refuse_masked("X", X)
+    if fitted.columns is None:
+        numbers = np.asarray(
+            validate_data(model, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False), dtype=np.float64
+        )
+        gaps = np.isnan(numbers)
+        if not gaps.any():
+            return numbers
+        if fitted.medians is None:
+            raise ValueError(GAPS)
+        return np.where(gaps, fitted.medians, numbers)
+    validate_data(model, X, skip_check_array=True, reset=False)
+    table = Table.read(X)
+    table.refuse_empty()
+    return fitted.columns.apply(Table(table.columns))  # scikit-learn has compared the names
+
+
+def encoded(
+    model: Any, X: Array | Table, y: Array, weight: Array, targets: Sequence[tuple[str, Array]], groups: Any
+) -> Given:
+    """Return the rows of a table that was read, as numbers, with the rules by which they were made.
+
+    Parameters
+    ----------
+    model : DCEstimator
+        With `categorical_features`, `cv`, and the names of the columns.
+    X, y
+        As :func:`read` returns them; labels as numbers.
+    weight : array of shape (n,)
+    targets : sequence of (str, array of shape (n,))
+        What statistics of a level are taken of: the target, or an indicator of each class.
+    groups : array or None
+        Rows of one group stay together in the folds.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    width = X.shape[1] if isinstance(X, np.ndarray) else len(X.columns)
+    chosen = categorical_mask(model.categorical_features, names, width)
+    if isinstance(X, np.ndarray):
+        if chosen is None and not np.isnan(X).any():
+            return Given(Rows(X, y, weight), medians=medians_of(X, weight))
+        X = Table(Table.read(X).columns, None if names is None else tuple(names))
+    draft = Draft.of(X, kinds_of(X, chosen, from_types=isinstance(model.categorical_features, str)), weight)
+    if not draft.levels:
+        columns, numbers = draft.finish((), ())
+        return Given(Rows(numbers, y, weight), columns)
+    codes = Rows(draft.numbers(), y, weight)
+    learned_by, folds = folds_for_statistics(model, codes, groups)
+    if len(targets) > 1:  # in an order that does not depend on what classes are called; of two, one share says all
+        rank = ranks_of_classes(codes.take(np.flatnonzero(weight > 0)), len(targets))
+        targets = [targets[k] for k in np.argsort(rank)][len(targets) == 2 :]
+    columns, numbers = draft.finish(targets, learned_by)
+    return Given(Rows(numbers, y, weight), columns, folds=folds)
+
+
+def is_mixed(X: Any) -> bool:
+    """Say whether a table that is no frame holds anything but numbers: text, dates, None."""
+    try:
+        array = np.asarray(X)
+        if array.ndim != 2 or array.dtype.kind in "biufc":
+            return False
+        return array.dtype.kind in "Mm" or not np.size(array.astype(np.float64))
+    except (ValueError, TypeError):
+        return np.ndim(np.asarray(X, dtype=object)) == 2
+
+
+def medians_of(X: Array, weight: Array) -> Array:
+    """Return the median of every column."""
+    here = weight > 0
+    if not here.all():
+        X, weight = X[here], weight[here]
+    return np.array([weighted_median(column, weight) for column in X.T])
+
+
+def categorical_mask(given: Any, names: Any, width: int) -> Array | None:
+    """Return which columns the parameter `categorical_features` names; None: it names none."""
+    wrong = (
+        "categorical_features must be 'from_dtype', None, or the names, the places or a mask of columns; got "
+        f"{shown(given)}."
+    )
+    if given is None or (isinstance(given, str) and given == "from_dtype"):
+        return None
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
+        raise ValueError(wrong)
+    wanted = np.asarray(given, dtype=object).ravel()
+    mask = np.zeros(width, dtype=bool)
+    if len(wanted) and all(isinstance(each, str) for each in wanted):
+        unknown = sorted(set(wanted) - set(() if names is None else names))
+        if unknown:
+            raise ValueError(
+                f"categorical_features names {unknown}; X has {'no names' if names is None else [*names]}."
+            )
+        return np.isin(np.asarray(names, dtype=object), wanted)
+    if all(isinstance(each, (bool, np.bool_)) for each in wanted):
+        if len(wanted) not in (0, width):
+            raise ValueError(f"categorical_features must be a mask of {width} columns, got {len(wanted)} entries.")
+        return wanted.astype(bool) if len(wanted) else mask
+    if not all(isinstance(each, (int, np.integer)) and 0 <= each < width for each in wanted):
+        raise ValueError(wrong)
+    mask[wanted.astype(np.intp)] = True
+    return mask

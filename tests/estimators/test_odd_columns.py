@@ -1,0 +1,232 @@
+"""Twenty and more odd columns, beside one plain column: a clear answer or a clear error."""
+
+from datetime import UTC, datetime, time
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from tests.quick import few_kinds
+
+from pldc import DCRegressor
+
+N = 36
+X = np.linspace(-1.0, 1.0, N)
+EVEN = np.arange(N) % 2 == 0
+Y = X + 2.0 * EVEN  # what the odd column often tells
+LETTERS = np.where(EVEN, "yes", "no").astype(object)
+
+
+@pytest.fixture(autouse=True)
+def quick():
+    with few_kinds():
+        yield
+
+
+def fit(odd, y=Y, **settings):
+    """Fit the plain column and an odd one."""
+    return DCRegressor(n_jobs=1, **settings).fit(frame(odd), y)
+
+
+def frame(odd):
+    plain = X[: len(odd)]
+    return pd.DataFrame({"x": plain, "odd": odd})
+
+
+def features(model):
+    return None if model.model_.columns is None else model.model_.columns.feature_names[1:]
+
+
+def learns(model, odd):
+    """The odd column tells even rows from others."""
+    found = model.predict(frame(odd))
+    assert np.isfinite(found).all()
+    assert found[EVEN].mean() - found[~EVEN].mean() > 1.5
+    return found
+
+
+def test_all_missing():
+    for cells in (np.full(N, np.nan), [None] * N):
+        model = fit(cells)
+        assert features(model) == ("odd", "odd is missing")
+        assert np.isfinite(model.predict(frame(cells))).all()
+        assert np.isfinite(model.predict(frame(np.ones(N)))).all()
+
+
+def test_one_level():
+    model = fit(["only"] * N)
+    assert features(model) == ("odd = only",)
+    assert np.isfinite(model.predict(frame(["another"] * N))).all()
+
+
+def test_ten_thousand_levels():
+    rng = np.random.default_rng(0)
+    x, level = rng.normal(size=20_000), rng.integers(0, 10_000, 20_000)
+    table = pd.DataFrame({"x": x, "odd": [f"level {k}" for k in level]})
+    y = x + 2.0 * (level % 2)
+    model = DCRegressor(n_jobs=1, max_seconds=2.0).fit(table, y)
+    assert features(model) == ("odd: mean target",)
+    new = pd.DataFrame({"x": [0.0, 0.0], "odd": [f"level {level[0]}", "level unheard of"]})
+    assert model.model_.columns.apply(new)[1, 1] == pytest.approx(y.mean())
+    assert np.isfinite(model.predict(new)).all()
+
+
+def test_mixed_types():
+    mixed = LETTERS.copy()
+    mixed[~EVEN] = 3
+    mixed[1::4] = 3.0
+    model = fit(mixed)
+    assert features(model) == ("odd = 3", "odd = yes")
+    found = learns(model, mixed)
+    np.testing.assert_array_equal(model.predict(frame(np.where(EVEN, "yes", "3").astype(object))), found)
+
+
+def test_infinite():
+    for cells in (np.where(EVEN, np.inf, 0.0), pd.Series([np.inf, None] * (N // 2), dtype=object)):
+        with pytest.raises(ValueError, match="infinity"):
+            fit(cells)
+    with pytest.raises(ValueError, match="infinity"):
+        fit(np.ones(N)).predict(frame(np.full(N, -np.inf)))
+
+
+def test_huge_integers():
+    cells = [2**70 if even else 2**69 for even in EVEN]
+    model = fit(pd.Series(cells, dtype=object))
+    learns(model, cells)
+    with pytest.raises(ValueError, match="'odd' contains infinity or a value too large"):
+        model.predict(frame(pd.Series([10**400] * N, dtype=object)))
+
+
+def test_duplicate_names():
+    table = pd.DataFrame(np.column_stack([X, X]), columns=["a", "a"])
+    with pytest.raises(ValueError, match=r"(?i)different names|unique column names"):
+        DCRegressor().fit(table, Y)
+
+
+def test_nullable_types():
+    gap = np.arange(N) % 9 == 0
+    base = pd.DataFrame({"i": np.arange(N), "f": X, "s": LETTERS, "b": EVEN})
+    table = base.astype({"i": "Int64", "f": "Float64", "s": "string", "b": "boolean"})
+    table[gap] = pd.NA
+    model = DCRegressor(n_jobs=1).fit(table, Y)
+    names = model.model_.columns.feature_names
+    assert names == ("i", "i is missing", "f", "f is missing", "s = no", "s = yes", "s is missing", "b", "b is missing")
+    plain = base.astype({"i": float, "b": object}).mask(np.repeat(gap[:, None], 4, axis=1))
+    np.testing.assert_array_equal(model.predict(plain), model.predict(table))
+
+
+def test_time_zones():
+    hours = pd.Timestamp("2024-03-01", tz="Europe/Berlin") + pd.to_timedelta(np.arange(N) * 12, unit="h")
+    model = fit(hours, y=X + 2.0 * EVEN)
+    assert model.model_.columns.columns[1].zone == "Europe/Berlin"
+    found = model.predict(frame(hours))
+    assert found[EVEN].mean() - found[~EVEN].mean() > 1.0  # by the time of day on the clocks of Berlin
+    for other in (hours.tz_convert("UTC"), hours.tz_localize(None)):
+        with pytest.raises(ValueError, match="in the time zone .*; in training it was Europe/Berlin: convert them"):
+            model.predict(frame(other))
+    in_polars = pl.DataFrame({"x": X, "odd": pl.Series(hours.tz_localize(None)).dt.replace_time_zone("Europe/Berlin")})
+    np.testing.assert_array_equal(model.predict(in_polars), found)
+    with pytest.raises(ValueError, match="several time zones"):
+        fit(pd.Series([datetime(2024, 1, 1), datetime(2024, 1, 1, tzinfo=UTC)] * (N // 2), dtype=object))
+
+
+def test_empty_strings_are_a_level():
+    cells = np.where(EVEN, "", "no").astype(object)
+    model = fit(cells)
+    assert features(model) == ("odd = ", "odd = no")
+    learns(model, cells)
+
+
+def test_na_of_pandas_among_objects():
+    cells = pd.Series(np.where(EVEN, "yes", pd.NA).tolist(), dtype=object)
+    model = fit(cells)
+    assert features(model) == ("odd = yes", "odd is missing")
+    found = learns(model, cells)
+    np.testing.assert_array_equal(model.predict(frame(np.where(EVEN, "yes", None).tolist())), found)
+
+
+def test_decimals_are_numbers():
+    cells = [Decimal("2.5") if even else Decimal("NaN") for even in EVEN]
+    model = fit(cells)
+    assert features(model) == ("odd", "odd is missing")
+    found = learns(model, cells)
+    np.testing.assert_array_equal(model.predict(frame(np.where(EVEN, 2.5, np.nan))), found)
+
+
+def test_bytes_are_refused():
+    with pytest.raises(TypeError, match="'odd' holds bytes, b'yes': decode them to text"):
+        fit([b"yes", b"no"] * (N // 2))
+
+
+def test_lengths_of_time_are_days():
+    cells = pd.to_timedelta(np.where(EVEN, 48, 12), unit="h")
+    model = fit(cells)
+    assert features(model) == ("odd",)
+    learns(model, cells)
+    assert model.model_.columns.apply(frame(cells))[:2, 1].tolist() == [2.0, 0.5]
+    assert model.model_.columns.apply(pl.DataFrame({"x": X, "odd": pl.Series(cells)}))[:2, 1].tolist() == [2.0, 0.5]
+
+
+@pytest.mark.filterwarnings("ignore:pandas.DataFrame with sparse columns")  # scikit-learn says so
+def test_sparse_columns_are_dense_and_sparse_matrices_refused():
+    cells = pd.arrays.SparseArray(EVEN.astype(float))
+    learns(fit(cells), cells)
+    with pytest.raises(TypeError, match=r"(?i)sparse"):
+        DCRegressor().fit(scipy.sparse.csr_array(np.column_stack([X, EVEN])), Y)
+
+
+def test_complex_numbers_are_refused():
+    for cells in (np.full(N, 1j), pd.Series([1j] * N, dtype=object)):
+        with pytest.raises(ValueError, match="Complex data not supported"):
+            fit(cells)
+
+
+def test_booleans_with_gaps():
+    cells = [True if even else None for even in EVEN]
+    model = fit(cells)
+    assert features(model) == ("odd", "odd is missing")
+    learns(model, cells)
+
+
+def test_levels_never_seen_are_zero_everywhere():
+    model = fit(LETTERS)
+    assert features(model) == ("odd = no", "odd = yes")
+    new = frame(["perhaps", None])
+    np.testing.assert_array_equal(model.model_.columns.apply(new)[:, 1:], np.zeros((2, 2)))
+    assert np.isfinite(model.predict(new)).all()
+
+
+def test_columns_in_another_order_are_refused():
+    with pytest.raises(ValueError, match="order"):
+        fit(LETTERS).predict(frame(LETTERS)[["odd", "x"]])
+
+
+def test_a_column_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match=r"(?s)seen at fit time.*odd"):
+        fit(LETTERS).predict(frame(LETTERS)[["x"]])
+
+
+def test_objects_that_are_neither_are_named():
+    for cells in ([{"a": 1}] * N, [[1, 2]] * N, [time(12)] * N, list(pd.period_range("2024", periods=N))):
+        with pytest.raises(TypeError, match="'odd' holds a .*: the argument must be a string or a number"):
+            fit(cells)
+
+
+def test_dates_beyond_the_calendar_and_gaps_in_dates():
+    when = np.datetime64("2024-01-01") + np.arange(N).astype("timedelta64[D]")
+    when[:3] = np.datetime64("NaT")
+    model = fit(when)
+    assert features(model)[0] == "odd: days" and features(model)[-1] == "odd is missing"
+    far = np.full(N, np.datetime64("9999-12-31", "us"))
+    assert np.isfinite(model.predict(frame(far))).all()
+    assert np.isfinite(model.predict(frame(np.full(N, np.datetime64("NaT", "us"))))).all()
+
+
+def test_categories_of_numbers_and_levels_that_no_row_has():
+    cells = pd.Categorical(np.where(EVEN, 1.0, 2.0), categories=[1.0, 2.0, 3.0])
+    model = fit(cells)
+    assert features(model) == ("odd = 1", "odd = 2")
+    found = learns(model, cells)
+    np.testing.assert_array_equal(model.predict(frame(pd.Series(np.where(EVEN, "1", "2")))), found)
