@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function import PLDC, ClassExplanation, Explanation, explain, explain_classes
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, IntArray
 from pldc.problem.certificate import Certificate
 from pldc.problem.losses import softmax
 
@@ -157,6 +157,11 @@ class Model:
         The kinds of compact functions that were kept.
     simplification : Simplification or None
     program : SolvedProgram or None
+    importances : array of shape (columns,) or None
+        How far a prediction moves if the cell of a column is swapped for that of another training row, on average: mean
+        ``|slope|`` × spread. Of classes: how much probability moves.
+    seconds : float or None
+        That the fit took.
     version : str
         Of the package that made it.
     """
@@ -179,6 +184,8 @@ class Model:
     chosen: list[dict[str, Any]] = field(default_factory=list)
     simplification: Simplification | None = None
     program: SolvedProgram | None = None
+    importances: Array | None = None
+    seconds: float | None = None
     version: str = ""
 
     def __post_init__(self) -> None:
@@ -191,6 +198,21 @@ class Model:
         if len(self.functions) > 1:
             raise ValueError("This model has several functions, and not one to ask: fit one level, or one class alone.")
         return self.functions[0]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns that answers speak of."""
+        return self.feature_names or tuple(f"x{k}" for k in range(len(self.center)))
+
+    @property
+    def source(self) -> IntArray:
+        """The column that each feature comes from."""
+        return np.arange(len(self.center))
+
+    @property
+    def cut(self) -> tuple[float, float]:
+        """Range that predictions of a regression stay in."""
+        return max(self.limits[0], self.lowest), self.limits[1]
 
     def predict(self, X: Array) -> Array:
         """Values of a regression at the rows of X, cut to `limits`; of several levels, columns that increase."""
@@ -206,6 +228,12 @@ class Model:
         if self.temperature is None:
             raise ValueError("The scores of this model were not calibrated: they give no probabilities.")
         return softmax(self.temperature * self.scores(X).T).T
+
+    def outcome(self, X: Array) -> Array:
+        """What importances speak of: predictions or, (n, m), half the probabilities: their changes add up to what moves."""
+        if len(self.functions) == 1:
+            return self.predict(X)
+        return 0.5 * softmax((self.temperature or 1.0) * self.scores(X).T).T
 
     def interval(self, X: Array, coverage: float) -> tuple[Array, Array]:
         """Ends of prediction intervals at the rows of X: the prediction, and as far as errors at rows left out went."""
@@ -225,7 +253,7 @@ class Model:
             X,
             reference=self.reference(reference),
             features=self.feature_names,
-            limits=(max(self.limits[0], self.lowest), self.limits[1]),
+            limits=self.cut,
             unit=self.spread,
             neighbourhood=neighbourhood,
         )

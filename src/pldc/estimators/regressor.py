@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, flag, shown, whole
+from pldc.estimators.reading import RegressionReading
 from pldc.fit import Fitted, Settings
 from pldc.function.max_affine import Array
 from pldc.problem.losses import Loss, make_loss
@@ -28,7 +29,7 @@ from pldc.solve.run import Monitor
 MOST_PIECES = 10_000  # of each part, that can be asked for
 
 
-class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Piecewise-linear regression by a difference of convex functions.
 
     Fits f = φ₁ − φ₂, both parts convex and piecewise linear in the features or in curves of them, in one of two ways:
@@ -138,6 +139,9 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         Iterations of the solver, or steps that a descent may take.
     clip_range_ : (float, float)
         Range of the training targets.
+    feature_importances_ : array of shape (d,)
+        How far a prediction moves, on average, if a column's cell is swapped for that of another training row: mean
+        ``|slope|`` × spread, the slope being that between the two cells, and the spread their distance. In the units of y.
     reference_, spread_ : arrays of shape (d,)
         Means and standard deviations of the training features: where `explain` measures contributions from, and the
         unit in which it says how far slopes hold.

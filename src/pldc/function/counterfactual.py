@@ -12,7 +12,8 @@ left out: of one inequality alone the least cost is known. Sums of terms, and hi
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
@@ -20,11 +21,68 @@ from scipy.optimize import linprog
 from pldc.function.integer_program import nearest_by_integers
 from pldc.function.linear_programs import TIGHT
 from pldc.function.max_affine import Array
+from pldc.function.numbers import number, table
 from pldc.function.pldc import PLDC
 from pldc.function.term import Term, scattered
 
 HAIR = 1e-7  # of the step in value, by which the threshold is passed: rounding must not undo it
-HALVINGS, SCATTERED = 50, 512
+TRIFLE = 1e-9  # of the distance, that no feature is moved by
+HALVINGS, SCATTERED = 50, 512  # to find some point beyond the threshold
+
+
+@dataclass(frozen=True, eq=False)
+class Counterfactual:
+    """What would change a prediction: the nearest row at which it reaches a threshold.
+
+    Attributes
+    ----------
+    features : tuple of str
+    x, point : arrays of shape (d,)
+        The row that was given, and the nearest one beyond the threshold.
+    prediction, reached : float
+        At the two.
+    threshold : float
+    cost : float
+        Distance of the two: of each feature its change in standard deviations, times its cost.
+    bound : float
+        No row is nearer than this. Equal to `cost`, but for rounding, unless time was out.
+    """
+
+    features: tuple[str, ...]
+    x: Array
+    point: Array
+    prediction: float
+    reached: float
+    threshold: float
+    cost: float
+    bound: float
+
+    @property
+    def changes(self) -> dict[str, float]:
+        """What is to be added to each feature that changes."""
+        moved = self.point - self.x
+        return {name: float(step) for name, step in zip(self.features, moved, strict=True) if step != 0}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain Python values."""
+        return {
+            "point": dict(zip(self.features, self.point.tolist(), strict=True)),
+            "changes": self.changes,
+            "prediction": self.prediction,
+            "reached": self.reached,
+            "threshold": self.threshold,
+            "cost": self.cost,
+            "bound": self.bound,
+        }
+
+    def __str__(self) -> str:
+        at = [k for k in range(len(self.x)) if self.point[k] != self.x[k]]
+        body = [[self.features[k], number(self.x[k]), number(self.point[k])] for k in at]
+        lines = table(["feature", "is", "would be"], [*body, ["prediction", number(self.prediction), number(self.reached)]])
+        lines.append(f"distance {number(self.cost, 3)} standard deviations")
+        if self.bound < self.cost * (1 - 1e-3):
+            lines[-1] += f"; time was out: no row is nearer than {number(self.bound, 3)}"
+        return "\n".join(lines)
 
 
 class Nearest(NamedTuple):
@@ -73,11 +131,15 @@ def nearest_crossing(
     known = _some_point(f, x, target, cost, box)
     if f.is_plain:
         found = _nearest_of_pieces(f.terms[0], x, target, cost, box, known)
+    else:
+        if known is not None:  # nothing beyond its distance matters
+            reach = float(cost @ np.abs(known - x)) / cost
+            box = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
+        found = Nearest(*nearest_by_integers(f.terms, x, target, cost, box, known, max_seconds))
+    if found.point is None:
         return found
-    if known is not None:  # nothing beyond its distance matters
-        reach = float(cost @ np.abs(known - x)) / cost
-        box = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
-    return Nearest(*nearest_by_integers(f.terms, x, target, cost, box, known, max_seconds))
+    small = np.abs(found.point - x) * cost <= TRIFLE * found.cost  # rounding of the programs is no change
+    return found._replace(point=np.where(small, x, found.point))
 
 
 def _some_point(f: PLDC, x: Array, target: float, cost: Array, box: Array) -> Array | None:

@@ -3,7 +3,10 @@
 A sum of terms reaches τ where Σ p_t − m_t ≥ τ with p_t at most, and m_t at least, the maximum of its pieces. The second
 is convex. For the first one piece is chosen in each term, by binary numbers z with Σ_k z_k = 1:
 
-    p ≤ piece_k + M_k (1 − z_k),   M_k = the most that another piece is above it within the box.
+    p ≤ piece_k + M_k (1 − z_k),   M_k = the most that another piece is above it.
+
+How much that can be is bounded over the box and, where a point at some distance is known already, over all points that
+are not farther: along one way of length C pieces part by at most C times their steepest difference.
 
 Along a feature with knots x = low + Σ_i w_i r_i, where the steps from one knot to the next are filled in turn: r_{i+1} ≤
 δ_i ≤ r_i with binary δ_i. Each piece is linear in the r, since its curves are straight between knots.
@@ -29,7 +32,8 @@ def nearest_by_integers(
     terms: Sequence[Term], x: Array, target: float, cost: Array, box: Array, known: Array | None, max_seconds: float
 ) -> tuple[Array | None, float, float]:
     """Find the nearest point z in the box with Σ terms(z) ≥ target: point, its cost, and a bound on that."""
-    steps = _Steps(terms, x, box)
+    farthest = np.inf if known is None else float(cost @ np.abs(known - x))
+    steps = _Steps(terms, x, cost, box, farthest)
     plus = [_Curves(term, term.plus, steps) for term in terms]
     minus = [_Curves(term, term.minus, steps) for term in terms]
     choices = [curves.that_can_rule() for curves in plus]
@@ -39,7 +43,7 @@ def nearest_by_integers(
             f"The nearest point would be a program of {binaries} binary numbers, more than {MOST_BINARIES}: ask a model of "
             "few pieces, model.simplify(X, y), fix some features, or narrow the bounds."
         )
-    program = _Program(steps, x, cost, target)
+    program = _Program(steps, target)
     for curves, choice in zip(plus, choices, strict=True):
         program.at_most(curves, choice)
     for curves in minus:
@@ -56,8 +60,9 @@ def nearest_by_integers(
 class _Steps:
     """Steps along each free feature, between its ends and the knots of all terms: x_j = ends_j[0] + Σ w r."""
 
-    def __init__(self, terms: Sequence[Term], x: Array, box: Array):
-        self.x, self.free = x, np.flatnonzero(box[:, 1] > box[:, 0])
+    def __init__(self, terms: Sequence[Term], x: Array, cost: Array, box: Array, farthest: float):
+        self.x, self.cost, self.farthest = x, cost, farthest
+        self.free = np.flatnonzero(box[:, 1] > box[:, 0])
         self.ends = []
         for j in self.free:
             knots = [np.empty(0), *(t.hinges.knots[j] for t in terms if t.hinges is not None)]
@@ -79,28 +84,29 @@ class _Curves:
     """The pieces of a part as functions of the steps: base + Σ_i rise_i r_i."""
 
     def __init__(self, term: Term, part: MaxAffine, steps: _Steps):
-        self.steps = steps
-
         def values(points: Array) -> Array:
             columns = points if term.hinges is None else term.hinges(points)
-            return np.asarray(columns @ part.slopes.T + part.offsets)
+            return np.asarray(columns @ part.slopes.T + part.offsets).T
 
-        base = values(steps.x[None])[0]
-        rises = []
-        for j in range(len(steps.free)):
-            along = values(steps.points(j))
-            base = base + along[0] - values(steps.x[None])[0]
-            rises.append(np.diff(along, axis=0).T)
-        self.base = base
-        self.rise = np.hstack(rises) if rises else np.zeros((part.n_pieces, 0))
-        self.along = [np.hstack([np.zeros((part.n_pieces, 1)), np.cumsum(r, axis=1)]) for r in rises]
+        self.steps, self.here = steps, values(steps.x[None])[:, 0]
+        self.change = [values(steps.points(j)) - self.here[:, None] for j in range(len(steps.free))]  # from x to there
+        self.base = self.here + sum(change[:, 0] for change in self.change)
+        self.rise = np.hstack([np.zeros((part.n_pieces, 0)), *(np.diff(change, axis=1) for change in self.change)])
 
     def lead(self, k: int) -> tuple[Array, Array]:
-        """Least and most by which each piece is above piece k in the box."""
-        low = high = self.base - self.base[k]
-        for along in self.along:
-            difference = along - along[k]
+        """Bounds on how much each piece is above piece k."""
+        low = high = self.here - self.here[k]
+        least, most = low, high
+        fall, climb = np.zeros(len(low)), np.zeros(len(low))  # for a unit of distance
+        for j, change in enumerate(self.change):
+            difference = change - change[k]
             low, high = low + difference.min(axis=1), high + difference.max(axis=1)
+            far = np.abs(self.steps.ends[j] - self.steps.x[self.steps.free[j]])
+            steep = difference[:, far > 0] / (far[far > 0] * self.steps.cost[self.steps.free[j]])
+            fall, climb = np.minimum(fall, steep.min(axis=1)), np.maximum(climb, steep.max(axis=1))
+        if np.isfinite(self.steps.farthest):
+            low = np.maximum(low, least + self.steps.farthest * fall)
+            high = np.minimum(high, most + self.steps.farthest * climb)
         return low, high
 
     def that_can_rule(self) -> list[tuple[int, float]]:
@@ -111,10 +117,10 @@ class _Curves:
 
 
 class _Program:
-    """Variables: r, then δ, then the way up and down of each free feature, then what terms add."""
+    """Variables: the steps r first; then δ and the way along each free feature; then what the terms add."""
 
-    def __init__(self, steps: _Steps, x: Array, cost: Array, target: float):
-        self.steps, self.x, self.cost = steps, x, cost
+    def __init__(self, steps: _Steps, target: float):
+        self.steps, self.target = steps, target
         self.low: list[float] = []
         self.high: list[float] = []
         self.integer: list[int] = []
@@ -123,9 +129,7 @@ class _Program:
         self.ends: list[tuple[float, float]] = []
         self.r = self._variables(steps.total, 0.0, 1.0)
         self.sums: dict[int, float] = {}
-        self.target = target
-        self.r_cost = cost
-        place = 0
+        place, ways = 0, []
         for j, ends in enumerate(steps.ends):
             own = range(place, place + steps.count[j])
             place += steps.count[j]
@@ -134,12 +138,12 @@ class _Program:
                 self._row({d: 1.0, i: -1.0}, -np.inf, 0.0)
                 self._row({i + 1: 1.0, d: -1.0}, -np.inf, 0.0)
             feature = int(steps.free[j])
-            far = float(max(ends[-1] - x[feature], x[feature] - ends[0]))
-            away = self._variables(1, 0.0, far * cost[feature], price=1.0)[0]
-            widths = np.diff(ends) * cost[feature]
-            offset = float((x[feature] - ends[0]) * cost[feature])
-            self._row({**dict(zip(own, widths, strict=True)), away: -1.0}, -np.inf, offset)
-            self._row({**dict(zip(own, widths, strict=True)), away: 1.0}, offset, np.inf)
+            ways += self._variables(1, 0.0, np.inf, price=1.0)
+            widths = np.diff(ends) * steps.cost[feature]
+            offset = float((steps.x[feature] - ends[0]) * steps.cost[feature])
+            self._row({**dict(zip(own, widths, strict=True)), ways[-1]: -1.0}, -np.inf, offset)
+            self._row({**dict(zip(own, widths, strict=True)), ways[-1]: 1.0}, offset, np.inf)
+        self._row(dict.fromkeys(ways, 1.0), 0.0, steps.farthest)
 
     def at_most(self, curves: _Curves, choice: list[tuple[int, float]]) -> None:
         """Add a variable that is at most the maximum of the pieces."""
@@ -182,7 +186,7 @@ class _Program:
         low, high = np.where(integer == 1, whole, low), np.where(integer == 1, whole, high)
         clean = milp(price, bounds=Bounds(low, high), constraints=constraints)
         found = found if clean.x is None else clean
-        point, place = self.x.copy(), 0
+        point, place = self.steps.x.copy(), 0
         for feature, ends in zip(self.steps.free, self.steps.ends, strict=True):
             r = np.clip(found.x[place : place + len(ends) - 1], 0.0, 1.0)
             place += len(ends) - 1
