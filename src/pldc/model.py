@@ -230,7 +230,7 @@ class Model:
         return softmax(self.temperature * self.scores(X).T).T
 
     def outcome(self, X: Array) -> Array:
-        """What importances speak of: predictions or, (n, m), half the probabilities: their changes add up to what moves."""
+        """What importances speak of: predictions; of classes half the probabilities, (n, m)."""
         if len(self.functions) == 1:
             return self.predict(X)
         return 0.5 * softmax((self.temperature or 1.0) * self.scores(X).T).T

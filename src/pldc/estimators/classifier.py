@@ -94,6 +94,9 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
     solver_ : {"exact", "admm"}
         Of the program.
     n_iter_ : int
+    feature_importances_ : array of shape (d,)
+        How much probability moves from class to class, on average, if a column's cell is swapped for that of another
+        training row.
     reference_ : array of shape (d,)
         Mean of the training rows: where `explain` measures contributions from.
     n_features_in_ : int
@@ -255,9 +258,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         if choice("method", method, ("local", *METHODS)) == "local":
             return self.model_.explain_classes(X, reference)
         model, rows = self.model_, self._references(reference)
-        return class_contributions(
-            model.functions, X, rows, self.classes_, method, model.column_names, model.source
-        )
+        return class_contributions(model.functions, X, rows, self.classes_, method, model.column_names, model.source)
 
 
 __all__ = ["DCClassifier"]

@@ -15,9 +15,9 @@ from pldc.function.contributions import METHODS, contributions
 from pldc.function.counterfactual import nearest_crossing
 from pldc.function.curve import partial_dependence
 from pldc.function.max_affine import Array
+from pldc.function.regions import FEW_PIECES
 from pldc.function.swaps import interactions, sample
 
-FEW_PIECES = 64  # of each part, up to which a table of regions shows them all
 MOST_COLUMNS = 12  # whose interactions are found unless others are asked for: 66 pairs
 REACH = 4.0  # standard deviations from the mean, within which a counterfactual is looked for
 
@@ -142,7 +142,7 @@ class RegressionReading(Reading):
         cost: Mapping[Any, float] | None = None,
         fixed: Sequence[Any] = (),
         bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
-        max_seconds: float = 60.0,
+        max_seconds: float = 30.0,
     ) -> Counterfactual:
         """Find what would change a prediction: the nearest row at which it crosses a threshold.
 
@@ -162,7 +162,7 @@ class RegressionReading(Reading):
         bounds : dict, optional
             From feature to (low, high), None for a side that is free; by default within four standard deviations of the
             training mean, and `x` itself.
-        max_seconds : float, default=60
+        max_seconds : float, default=30
             Of a mixed-integer program. Then the best row so far is returned, with a bound on how near one can be.
 
         Returns
@@ -175,7 +175,7 @@ class RegressionReading(Reading):
         points = self._points(x) if np.ndim(x) == 2 else self._one_row("x", model.reference(x))[None]
         if len(points) != 1:
             raise ValueError(f"A counterfactual is of one row, got a table of {len(points)}.")
-        row, low, high = points[0], *model.cut
+        row, (low, high) = points[0], model.cut
         if not isinstance(threshold, Real) or not low <= threshold <= high or not np.isfinite(float(threshold)):
             raise ValueError(
                 f"threshold must be a number that predictions can reach, from {low:g} to {high:g} (clip=False when "
@@ -253,7 +253,7 @@ def _column(names: Sequence[str], given: Any) -> int:
     """Return the number of a column given by name or number."""
     if isinstance(given, str) and given in names:
         return names.index(given)
-    if isinstance(given, Integral) and 0 <= given < len(names):
+    if isinstance(given, Integral) and int(given) in range(len(names)):
         return int(given)
     raise ValueError(f"There is no column {shown(given)}: the model has {shown(list(names))}.")
 

@@ -141,7 +141,7 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
         Range of the training targets.
     feature_importances_ : array of shape (d,)
         How far a prediction moves, on average, if a column's cell is swapped for that of another training row: mean
-        ``|slope|`` × spread, the slope being that between the two cells, and the spread their distance. In the units of y.
+        ``|slope|`` × spread, with the slope between the two cells and their distance. In the units of y.
     reference_, spread_ : arrays of shape (d,)
         Means and standard deviations of the training features: where `explain` measures contributions from, and the
         unit in which it says how far slopes hold.

@@ -53,7 +53,9 @@ class Contributions:
 
     def to_dict(self, row: int = 0) -> dict[str, Any]:
         """Return the contributions to one row as plain Python values."""
-        labels = {} if self.labels is None else dict(zip(("class", "runner_up"), self.labels[row].tolist(), strict=True))
+        labels = (
+            {} if self.labels is None else dict(zip(("class", "runner_up"), self.labels[row].tolist(), strict=True))
+        )
         return labels | {
             "prediction": float(self.prediction[row]),
             "baseline": float(self.baseline[row]),

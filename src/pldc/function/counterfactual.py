@@ -78,7 +78,9 @@ class Counterfactual:
     def __str__(self) -> str:
         at = [k for k in range(len(self.x)) if self.point[k] != self.x[k]]
         body = [[self.features[k], number(self.x[k]), number(self.point[k])] for k in at]
-        lines = table(["feature", "is", "would be"], [*body, ["prediction", number(self.prediction), number(self.reached)]])
+        lines = table(
+            ["feature", "is", "would be"], [*body, ["prediction", number(self.prediction), number(self.reached)]]
+        )
         lines.append(f"distance {number(self.cost, 3)} standard deviations")
         if self.bound < self.cost * (1 - 1e-3):
             lines[-1] += f"; time was out: no row is nearer than {number(self.bound, 3)}"

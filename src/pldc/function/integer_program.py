@@ -8,8 +8,8 @@ is convex. For the first one piece is chosen in each term, by binary numbers z w
 How much that can be is bounded over the box and, where a point at some distance is known already, over all points that
 are not farther: along one way of length C pieces part by at most C times their steepest difference.
 
-Along a feature with knots x = low + Σ_i w_i r_i, where the steps from one knot to the next are filled in turn: r_{i+1} ≤
-δ_i ≤ r_i with binary δ_i. Each piece is linear in the r, since its curves are straight between knots.
+Along a feature with knots x = low + Σ_i w_i r_i, where the steps from one knot to the next are filled in turn: r_{i+1}
+≤ δ_i ≤ r_i with binary δ_i. Each piece is linear in the r, since its curves are straight between knots.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def nearest_by_integers(
     binaries = steps.binaries + sum(len(c) for c in choices if len(c) > 1)
     if binaries > MOST_BINARIES:
         raise ValueError(
-            f"The nearest point would be a program of {binaries} binary numbers, more than {MOST_BINARIES}: ask a model of "
-            "few pieces, model.simplify(X, y), fix some features, or narrow the bounds."
+            f"The nearest point would be a program of {binaries} binary numbers, more than {MOST_BINARIES}: ask a "
+            "model of few pieces, model.simplify(X, y), fix some features, or narrow the bounds."
         )
     program = _Program(steps, target)
     for curves, choice in zip(plus, choices, strict=True):
@@ -64,7 +64,7 @@ class _Steps:
         self.x, self.cost, self.farthest = x, cost, farthest
         self.free = np.flatnonzero(box[:, 1] > box[:, 0])
         self.ends = []
-        for j in self.free:
+        for j in self.free.tolist():
             knots = [np.empty(0), *(t.hinges.knots[j] for t in terms if t.hinges is not None)]
             inner = np.unique(np.concatenate(knots))
             low, high = box[j]
@@ -176,9 +176,7 @@ class _Program:
         price, integer = np.array(self.price), np.array(self.integer)
         low, high = np.array(self.low), np.array(self.high)
         limits = {"time_limit": float(max_seconds), "mip_rel_gap": CLOSE}
-        found = milp(
-            price, integrality=integer, bounds=Bounds(low, high), constraints=constraints, options=limits
-        )
+        found = milp(price, integrality=integer, bounds=Bounds(low, high), constraints=constraints, options=limits)
         bound = np.inf if found.status == INFEASIBLE else float(found.mip_dual_bound or found.fun or 0.0)
         if found.x is None:
             return None, bound

@@ -12,6 +12,7 @@ from pldc.function.max_affine import Array, IntArray
 from pldc.function.numbers import NOTHING, number, numbers, table
 from pldc.function.rules import Rule, find_rule, separation
 
+FEW_PIECES = 64  # of each part, up to which all regions are shown
 MOST_RULES, LEAST_SHARE = 12, 0.01  # regions that a rule is looked for: the fullest, each of so many of the rows
 MOST_FEATURES, LONGEST_NAME = 20, 24  # in a table of plain text
 
@@ -79,9 +80,7 @@ class Regions:
         }
         each = (("slope of", self._cleaned()), ("typical", self.typical), ("lowest", self.low), ("highest", self.high))
         return fixed | {
-            f"{word} {name}": column
-            for word, numbers_ in each
-            for name, column in zip(names, numbers_.T, strict=True)
+            f"{word} {name}": column for word, numbers_ in each for name, column in zip(names, numbers_.T, strict=True)
         }
 
     def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10, width: int = 79) -> str:

@@ -90,13 +90,28 @@ def find_rule(points: Array, inside: np.ndarray) -> Rule:
         longer = [
             _judged(_tightened(rule.conditions, condition), points, inside)
             for rule in beam
-            for condition in _best_thresholds(points, order, rule.holds(points), inside)
+            for condition in _best_thresholds(points, order, rule.holds(points), inside, range(points.shape[1]))
         ]
-        beam = sorted(dict.fromkeys(longer), key=lambda rule: -f1(rule))[:WIDTH]
+        beam = sorted(dict.fromkeys(longer), key=f1, reverse=True)[:WIDTH]
+        beam = sorted((_polished(rule, points, order, inside) for rule in beam), key=f1, reverse=True)
         if not beam or f1(beam[0]) < f1(best) + GAIN:
             break
         best = beam[0]
     return best
+
+
+def _polished(rule: Rule, points: Array, order: np.ndarray, inside: np.ndarray) -> Rule:
+    """Choose each threshold again beside the others, as long as that helps: the first was chosen alone."""
+    before = None
+    while rule != before:
+        before = rule
+        for condition in rule.conditions:
+            others = tuple(c for c in rule.conditions if c[:2] != condition[:2])
+            holds = Rule(others, 0.0, 0.0).holds(points)
+            for new in _best_thresholds(points, order, holds, inside, [condition.feature]):
+                if new.above is condition.above:
+                    rule = max(rule, _judged(_tightened(others, new), points, inside), key=f1)
+    return rule
 
 
 def f1(rule: Rule) -> float:
@@ -105,10 +120,12 @@ def f1(rule: Rule) -> float:
     return 2.0 * rule.precision * rule.recall / total if total > 0 else 0.0
 
 
-def _best_thresholds(points: Array, order: np.ndarray, holds: np.ndarray, inside: np.ndarray) -> list[Condition]:
+def _best_thresholds(
+    points: Array, order: np.ndarray, holds: np.ndarray, inside: np.ndarray, features: Sequence[int]
+) -> list[Condition]:
     """The best threshold of each feature in each direction, among the rows where a rule holds already."""
     found, total = [], int(inside.sum())
-    for j in range(points.shape[1]):
+    for j in features:
         at = order[holds[order[:, j]], j]
         values, mine = points[at, j], inside[at]
         edges = np.flatnonzero(values[1:] > values[:-1])  # a threshold can lie after these
