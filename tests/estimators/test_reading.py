@@ -128,7 +128,7 @@ def test_counterfactuals_cross(default, few, frame):
         for threshold in (1.0, 4.0):
             found = model.counterfactual(frame.iloc[0], threshold)
             before, after = model.predict(frame[:1])[0], model.predict(frame[:1].assign(**found.to_dict()["point"]))[0]
-            assert found.prediction == before and found.reached == pytest.approx(after)
+            assert found.prediction == pytest.approx(before) and found.reached == pytest.approx(after)
             assert (before - threshold) * (after - threshold) <= 0
             assert found.cost == pytest.approx(np.abs((found.point - X[0]) / model.spread_).sum(), rel=1e-6)
     held = few.counterfactual(frame[:1], 4.0, fixed=["noise", "dose"], bounds={"age": (None, 200.0)}, cost={"age": 2})
@@ -170,7 +170,10 @@ def test_five_lines(default, few, classes, frame):
         (default, ["a mean of", "R² about", "certificate: none", "ridge", "matters: dose"]),
         (few, ["few pieces, 2 − 2 pieces in 3 features", "fidelity", "certificate: none", "learned from", " s"]),
         (classes, ["2 classes", "mean log loss", "certificate: none", "ridge", "matters: dose"]),
-        (program, ["the convex program, ", "no rows were left out", "certificate: gap", "lam 0.1, solver", "fitted in"]),
+        (
+            program,
+            ["the convex program, ", "no rows were left out", "certificate: gap", "lam 0.1, solver", "fitted in"],
+        ),
     ):
         lines = str(model).splitlines()
         assert len(lines) == 5 and model.summary() == str(model)
@@ -178,7 +181,8 @@ def test_five_lines(default, few, classes, frame):
         assert repr(model) == repr(clone(model))  # scikit-learn's own
         assert model.model_.seconds > 0
         html = model._repr_html_()
-        assert "matters: " in html and html == model._repr_mimebundle_()["text/html"]
+        assert html.endswith("</pre>") and "matters: " in html.rsplit("<pre>", 1)[1]
+        assert model._repr_mimebundle_()["text/html"].rsplit("<pre>", 1)[1] == html.rsplit("<pre>", 1)[1]
     fresh = DCRegressor()
     assert str(fresh) == repr(fresh) == "DCRegressor()" and "matters" not in fresh._repr_html_()
     with pytest.raises(NotFittedError):

@@ -79,7 +79,8 @@ def partial_dependence(
     t, slopes = t[apart], slopes[apart]
     values = begin + np.append(0.0, np.cumsum(slopes * np.diff(t, prepend=0.0)))
     values += np.append(0.0, t) * (end - values[-1])  # rounding of the sum, spread over the way
-    return Curve(name, low + (high - low) * np.append(0.0, t), values, len(points))
+    x = low + (high - low) * t[:-1]
+    return Curve(name, np.concatenate([[low], x, [high]]), values, len(points))
 
 
 def _bends(function: PLDC, start: Array, stop: Array) -> tuple[Array, Array, Array]:
