@@ -230,7 +230,12 @@ class Model:
         return softmax(self.temperature * self.scores(X).T).T
 
     def outcome(self, X: Array) -> Array:
-        """What importances speak of: predictions; of classes half the probabilities, (n, m)."""
+        """What importances speak of: predictions, (n,); of classes half the probabilities, (n, m).
+
+        Changes are added up over columns. Half of those of probabilities is what moves; of levels it is their mean.
+        """
+        if self.levels is not None:
+            return self.predict(X) / len(self.levels)
         if len(self.functions) == 1:
             return self.predict(X)
         return 0.5 * softmax((self.temperature or 1.0) * self.scores(X).T).T

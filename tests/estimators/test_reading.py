@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.inspection import partial_dependence
 from tests.quick import few_kinds, few_starts
 
-from pldc import DCClassifier, DCRegressor
+from pldc import DCClassifier, DCRegressor, Quantile
 
 NAMES = ["dose", "age", "noise"]
 
@@ -21,7 +21,7 @@ def table(n=60, seed=0):
 
 
 X, Y = table()
-LABELS = np.where(Y > np.median(Y), "high", "low")
+LABELS = np.where(np.median(Y) < Y, "high", "low")
 
 
 @pytest.fixture(scope="module")
@@ -193,3 +193,13 @@ def test_answers_outlive_a_pickle(default, frame):
     again = pickle.loads(pickle.dumps(default))
     np.testing.assert_array_equal(again.feature_importances_, default.feature_importances_)
     assert str(again) == str(default)
+
+
+def test_several_levels_have_importances_and_five_lines(frame):
+    with few_kinds():
+        model = DCRegressor(loss=Quantile([0.1, 0.9])).fit(frame, Y)
+    dose, age, noise = model.feature_importances_
+    assert dose > age > noise and model.interactions(frame).strength.shape == (3, 3)
+    assert "for 2 levels" in str(model) and len(str(model).splitlines()) == 5
+    with pytest.raises(ValueError, match="several functions"):
+        model.curve("dose", frame)

@@ -1,5 +1,7 @@
 """Contributions along the way from a reference, against all breakpoints by brute force."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from tests.function.common import KINDS, random_functions
@@ -21,7 +23,7 @@ def all_crossings(f, a, b):
                 cuts += [t for t in (knots - a[j]) / (b[j] - a[j]) if 0 < t < 1]
         cuts = sorted(cuts)
         out += cuts
-        for left, right in zip(cuts[:-1], cuts[1:], strict=True):
+        for left, right in pairwise(cuts):
             ends = np.array([a + left * (b - a), a + right * (b - a)])
             columns = ends if term.hinges is None else term.hinges(ends)
             for part in term.parts:

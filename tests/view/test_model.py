@@ -9,7 +9,7 @@ from pldc import DCClassifier, DCRegressor
 from pldc.view import plot_model
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(50, 3))
+X = RNG.normal(size=(30, 3))
 Y = np.abs(X[:, 0]) + X[:, 1]
 
 

@@ -187,10 +187,9 @@ class RegressionReading(Reading):
         box, limit = self._box(row, fixed, bounds or {}), positive("max_seconds", max_seconds)
         found = nearest_crossing(model.function, row, float(threshold), price / model.spread, box, limit)
         if found.point is None:
-            late = "" if np.isinf(found.bound) else f" was found in {limit:g} seconds; raise max_seconds,"
+            end = "exists;" if np.isinf(found.bound) else f"was found in {limit:g} seconds: raise max_seconds,"
             raise ValueError(
-                f"No row within the bounds with a prediction of {threshold:g}{late or ' exists;'} widen the bounds or fix "
-                "fewer features."
+                f"No row within the bounds with a prediction of {threshold:g} {end} widen the bounds or fix fewer features."
             )
         before, after = model.predict(np.array([row, found.point])).tolist()
         names = model.column_names

@@ -34,7 +34,8 @@ def _what(model: Model) -> str:
     if not kind:
         kind = f"a mean of {count} functions" if count > 1 else "one function"
     hinged = any(term.hinges is not None for each in terms for term in each)
-    classes = f" for {len(model.functions)} classes" if len(model.functions) > 1 else ""
+    many = "classes" if model.levels is None else "levels"
+    classes = f" for {len(model.functions)} {many}" if len(model.functions) > 1 else ""
     kink = " of curves" if hinged else ""
     return f"{kind}{classes}, {plus} − {minus} pieces{kink} in {d} feature{'s' * (d > 1)}"
 

@@ -90,7 +90,7 @@ def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
         cv_results={},
         simplification=None,
         chosen=chosen,
-        importances=np.mean([model.importances for model in models], axis=0),
+        importances=np.mean([model.importances for model in models if model.importances is not None], axis=0),
         seconds=clock.spent(),
     )
     return Fitted(whole, None, interrupted)
