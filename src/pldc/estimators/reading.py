@@ -187,10 +187,9 @@ class RegressionReading(Reading):
         box, limit = self._box(row, fixed, bounds or {}), positive("max_seconds", max_seconds)
         found = nearest_crossing(model.function, row, float(threshold), price / model.spread, box, limit)
         if found.point is None:
-            end = "exists;" if np.isinf(found.bound) else f"was found in {limit:g} seconds: raise max_seconds,"
-            raise ValueError(
-                f"No row within the bounds with a prediction of {threshold:g} {end} widen the bounds or fix fewer features."
-            )
+            why = "exists;" if np.isinf(found.bound) else f"was found in {limit:g} seconds: raise max_seconds,"
+            why += " widen the bounds or fix fewer features"
+            raise ValueError(f"No row within the bounds with a prediction of {threshold:g} {why}.")
         before, after = model.predict(np.array([row, found.point])).tolist()
         names = model.column_names
         return Counterfactual(names, row, found.point, before, after, float(threshold), found.cost, found.bound)
@@ -205,7 +204,8 @@ class RegressionReading(Reading):
             box[at] = [old if given is None else given for given, old in zip(pair, box[at], strict=True)]
             if not box[at, 0] <= row[at] <= box[at, 1]:
                 raise ValueError(f"bounds of {name!r} are {shown(pair)}; x must lie within, and is at {row[at]:g}.")
-        held = [self._only_feature(name) for name in fixed]
+        held = np.bincount(model.source)[model.source] > 1  # columns that are not one number stay as they are
+        held[[self._only_feature(name) for name in fixed]] = True
         box[held] = row[held, None]
         return box
 

@@ -287,10 +287,13 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
     def _lam(self, rules: tuple[str, ...] = ("cv", "srm")) -> float | str:
         return super()._lam(rules)
 
+    def _loss(self) -> Loss:
+        return make_loss(self.loss, classes=False)
+
     def _recipe(self) -> Recipe:
         seminorm = self._seminorm()
         return Recipe(
-            loss=make_loss(self.loss, classes=False),
+            loss=self._loss(),
             penalty=seminorm.penalty,
             shape=choice("shape", self.shape, tuple(SHAPES)),
             monotone=self._monotone_signs(),

@@ -44,7 +44,7 @@ def _score(estimator: Any, model: Model) -> str:
     score, scoring = model.cv_score, cross_validation(estimator.cv).scoring
     if score is None or np.isnan(score):
         return "score: none, no rows were left out"
-    loss = estimator._recipe().loss.name
+    loss = estimator._loss().name
     if scoring is None and loss == "squared":
         text = f"R² about {1.0 + score:.3f} at rows left out"
     elif scoring is None:
