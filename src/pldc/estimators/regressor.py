@@ -140,8 +140,7 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
     clip_range_ : (float, float)
         Range of the training targets.
     feature_importances_ : array of shape (d,)
-        How far a prediction moves, on average, if a column's cell is swapped for that of another training row: mean
-        ``|slope|`` × spread, with the slope between the two cells and their distance. In the units of y.
+        Mean ``|slope|`` × spread: how far a prediction moves if a cell is swapped for that of another training row.
     reference_, spread_ : arrays of shape (d,)
         Means and standard deviations of the training features: where `explain` measures contributions from, and the
         unit in which it says how far slopes hold.
@@ -287,13 +286,10 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
     def _lam(self, rules: tuple[str, ...] = ("cv", "srm")) -> float | str:
         return super()._lam(rules)
 
-    def _loss(self) -> Loss:
-        return make_loss(self.loss, classes=False)
-
     def _recipe(self) -> Recipe:
         seminorm = self._seminorm()
         return Recipe(
-            loss=self._loss(),
+            loss=make_loss(self.loss, classes=False),
             penalty=seminorm.penalty,
             shape=choice("shape", self.shape, tuple(SHAPES)),
             monotone=self._monotone_signs(),
@@ -352,6 +348,3 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
         if unknown:
             raise ValueError(f"monotone names unknown features {sorted(unknown, key=str)}; X has {list(names)}.")
         return [monotone.get(name, 0) for name in names]
-
-
-__all__ = ["DCRegressor"]

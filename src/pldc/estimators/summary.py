@@ -44,7 +44,9 @@ def _score(estimator: Any, model: Model) -> str:
     score, scoring = model.cv_score, cross_validation(estimator.cv).scoring
     if score is None or np.isnan(score):
         return "score: none, no rows were left out"
-    loss = estimator._loss().name
+    loss = getattr(estimator.loss, "name", estimator.loss)
+    if loss == "auto":
+        loss = "hinge" if model.kind == "program" else "log"
     if scoring is None and loss == "squared":
         text = f"R² about {1.0 + score:.3f} at rows left out"
     elif scoring is None:
