@@ -137,3 +137,10 @@ def test_the_answer_reads():
     assert str(found).splitlines()[1].split() == ["b", "2", "2.5"] and "time was out" not in str(found)
     late = Counterfactual(("a", "b"), np.array([1.0, 2.0]), np.array([1.0, 2.5]), 3.0, 4.0, 4.0, 0.5, 0.1)
     assert "time was out: no row is nearer than 0.1" in str(late)
+
+
+def test_out_of_time_the_best_so_far_is_returned_with_a_bound():
+    f, x, threshold, cost, box = case(7, 3, "sum")
+    whole, short = (nearest_crossing(f, x, threshold, cost, box, limit) for limit in (60.0, 1e-6))
+    assert short.bound <= whole.cost * (1 + 1e-6) and whole.cost <= short.cost * (1 + 1e-6)
+    assert (f(short.point[None])[0] - threshold) * (f(x[None])[0] - threshold) <= 0
