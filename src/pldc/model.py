@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from pldc.columns import Encoding
 from pldc.function import PLDC, ClassExplanation, Explanation, explain, explain_classes
-from pldc.function.max_affine import Array, real
+from pldc.function.max_affine import Array, IntArray, real
 from pldc.problem.certificate import Certificate
 from pldc.problem.losses import softmax
 
@@ -164,6 +164,11 @@ class Model:
         The kinds of compact functions that were kept.
     simplification : Simplification or None
     program : SolvedProgram or None
+    importances : array of shape (columns,) or None
+        How far a prediction moves if the cell of a column is swapped for that of another training row, on average: mean
+        ``|slope|`` × spread. Of classes: how much probability moves.
+    seconds : float or None
+        That the fit took.
     version : str
         Of the package that made it.
     """
@@ -188,6 +193,8 @@ class Model:
     chosen: list[dict[str, Any]] = field(default_factory=list)
     simplification: Simplification | None = None
     program: SolvedProgram | None = None
+    importances: Array | None = None
+    seconds: float | None = None
     version: str = ""
 
     def __post_init__(self) -> None:
@@ -200,6 +207,31 @@ class Model:
         if len(self.functions) > 1:
             raise ValueError("This model has several functions, and not one to ask: fit one level, or one class alone.")
         return self.functions[0]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns that answers speak of."""
+        if self.columns is not None:
+            return self.columns.names
+        return self.feature_names or tuple(f"x{k}" for k in range(len(self.center)))
+
+    @property
+    def source(self) -> IntArray:
+        """The column that each feature comes from."""
+        return np.arange(len(self.center)) if self.columns is None else self.columns.source
+
+    def number_of(self, column: int) -> int | None:
+        """Return the feature that is the number in a column; None if the column holds no numbers."""
+        return column if self.columns is None else self.columns.number_of(column)
+
+    def gap_of(self, column: int) -> int | None:
+        """Return the feature that says that a cell of a column is missing, if there is one."""
+        return None if self.columns is None else self.columns.gap_of(column)
+
+    @property
+    def cut(self) -> tuple[float, float]:
+        """Range that predictions of a regression stay in."""
+        return max(self.limits[0], self.lowest), self.limits[1]
 
     def predict(self, X: Array) -> Array:
         """Values of a regression at the rows of X, cut to `limits`; of several levels, columns that increase."""
@@ -215,6 +247,17 @@ class Model:
         if self.temperature is None:
             raise ValueError("The scores of this model were not calibrated: they give no probabilities.")
         return softmax(self.temperature * self.scores(X).T).T
+
+    def outcome(self, X: Array) -> Array:
+        """What importances speak of: predictions, (n,); of classes half the probabilities, (n, m).
+
+        Changes are added up over columns. Half of those of probabilities is what moves; of levels it is their mean.
+        """
+        if self.levels is not None:
+            return self.predict(X) / len(self.levels)
+        if len(self.functions) == 1:
+            return self.predict(X)
+        return 0.5 * softmax((self.temperature or 1.0) * self.scores(X).T).T
 
     def interval(self, X: Array, coverage: float) -> tuple[Array, Array]:
         """Ends of prediction intervals at the rows of X: the prediction, and as far as errors at rows left out went."""
@@ -234,7 +277,7 @@ class Model:
             X,
             reference=self.reference(reference),
             features=self.feature_names,
-            limits=(max(self.limits[0], self.lowest), self.limits[1]),
+            limits=self.cut,
             unit=self.spread,
             neighbourhood=neighbourhood,
         )

@@ -29,9 +29,51 @@ def test_tables():
     found = f.regions([[-2.0, 0.0], [-1.0, 5.0], [3.0, 1.0]])
     frame = pd.DataFrame(found.columns(["a", "b"]))
     assert frame["slope of a"].tolist() == [-1.0, 1.0] and frame["rows"].tolist() == [2, 1]
+    assert frame["where"].tolist() == ["a ≤ 0", "a > 0"] and all(frame["decided by"].str.startswith("a"))
+    assert frame["value"].tolist() == [2.0, 3.0] and frame["typical b"].tolist() == [0.0, 1.0]
+    assert frame["precision"].tolist() == frame["recall"].tolist() == [1.0, 1.0]
     assert "region" in str(found) and "x1" in str(found)
     assert "… and 1 more regions with 1 rows" in found.to_text(most=1)
     with pytest.raises(ValueError, match="feature names"):
         found.to_text(["a"])
     with pytest.raises(ValueError, match="at least one row"):
         f.regions(np.zeros((0, 2)))
+
+
+def test_the_typical_row_is_the_one_closest_to_the_median_and_has_its_value():
+    f = random_functions(np.random.default_rng(0))["plain"]
+    X = np.random.default_rng(1).standard_normal((400, 2)) * [1.0, 50.0]
+    found = f.regions(X)
+    np.testing.assert_allclose(found.value, f(found.typical), atol=1e-9)
+    for k in range(3):
+        rows = X[found.of_row == k]
+        away = np.linalg.norm((rows - np.median(rows, axis=0)) / X.std(axis=0), axis=1)
+        own = (rows == found.typical[k]).all(axis=1)
+        assert own.any() and away[own][0] == pytest.approx(away.min())
+
+
+def test_rules_tell_the_fullest_regions():
+    f = random_functions(np.random.default_rng(0))["plain"]
+    X = np.random.default_rng(1).standard_normal((500, 2))
+    found = f.regions(X)
+    assert 3 <= len(found.rules) <= 12 and len(found.rules) == len(found.decided_by)
+    for k, rule in enumerate(found.rules):
+        holds, inside = rule.holds(X), found.of_row == k
+        assert rule.precision == pytest.approx((holds & inside).sum() / holds.sum())
+        assert rule.recall == pytest.approx((holds & inside).sum() / inside.sum())
+    columns = found.columns()
+    assert columns["where"][len(found) - 1] == "" or len(found.rules) == len(found)
+
+
+def test_text_fits_the_screen_and_shows_no_rounding():
+    rng = np.random.default_rng(2)
+    names = [f"a rather long name of feature {k}" for k in range(30)]
+    slope = np.where(np.arange(30) == 3, -4.9e-17, rng.normal(size=30))
+    f = abs(PLDC.affine(slope)) + abs(PLDC.affine(np.roll(slope, 5), 0.3))
+    text = f.regions(rng.normal(size=(200, 30))).to_text(names)
+    assert max(map(len, text.splitlines())) <= 79 and "e-1" not in text
+    assert "… and 10 more features" in text
+    narrow = f.regions(rng.normal(size=(200, 30))).to_text(names, width=50)
+    assert max(map(len, narrow.splitlines())) <= 50 and "more regions" in narrow
+    two = PLDC.affine([1.0, -4.9e-17]).regions([[1.0, 2.0], [0.0, 1.0]])
+    assert two.columns(["a", "b"])["slope of b"].tolist() == [0.0] and "e-17" not in str(two)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pldc.columns import serialise
 from pldc.columns.cells import Table, cells_as
-from pldc.columns.features import Array, Column, Feature, Level, Statistic
+from pldc.columns.features import Array, Column, Feature, Level, Missing, Number, Statistic
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,18 @@ class Encoding:
     def source(self) -> Array:
         """Place of the column that each encoded feature is made from."""
         return np.array([feature.column for feature in self.features], dtype=np.intp)
+
+    def number_of(self, column: int) -> int | None:
+        """Return the place of the feature that is the number in a column; None if it holds no numbers."""
+        return self._place(column, Number)
+
+    def gap_of(self, column: int) -> int | None:
+        """Return the place of the feature that says that a cell of a column is missing, if there is one."""
+        return self._place(column, Missing)
+
+    def _place(self, column: int, kind: type[Feature]) -> int | None:
+        own = [k for k, f in enumerate(self.features) if f.column == column and isinstance(f, kind)]
+        return own[0] if own else None
 
     @property
     def has_statistics(self) -> bool:

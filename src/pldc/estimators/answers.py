@@ -1,4 +1,4 @@
-"""What a fitted regressor answers beyond its prediction."""
+"""What a fitted regressor answers beyond its prediction, with the rows of its fit or new ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pldc.estimators.tables import Given
 from pldc.fit import simplify
 from pldc.fit.program import Path, solve_path
 from pldc.fit.spine import FOLDS
-from pldc.function import Explanation
 from pldc.function.max_affine import Array, real
 from pldc.problem.penalties import Joint
 from pldc.select.bound import Bound, bound_of_fit
@@ -25,11 +24,9 @@ from pldc.solve.progress import shown
 if TYPE_CHECKING:
     from pldc.estimators.regressor import DCRegressor
 
-FEW_PIECES = 64  # of each part, up to which a table of regions shows them all
-
 
 class Answers:
-    """Methods of :class:`pldc.DCRegressor`: few pieces, intervals, bounds, explanations, tables."""
+    """Methods of :class:`pldc.DCRegressor`: few pieces, paths, intervals, bounds."""
 
     def simplify(self: Any, X: Any, y: Any, n_pieces: int = 8, sample_weight: ArrayLike | None = None) -> DCRegressor:
         """Learn one function of few pieces from this model and the rows together.
@@ -157,55 +154,3 @@ class Answers:
         joint = replace(recipe, standardize=True, penalty=Joint())
         halves = discrepancy_of(joint, rows, 0 if self.random_state is None else self.random_state)
         return bound_of_fit(self.function_, recipe, rows, halves.upper, number, float(delta))
-
-    def explain(self: Any, X: Any, reference: Any = None, neighbourhood: float = 0.1) -> Explanation:
-        """Explain each prediction by the affine function that rules at its row.
-
-        It also says how far from the row that function rules. Next to a kink, slopes are means over a neighbourhood:
-        those of one side would not hold.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n, d)
-        reference : array of shape (d,), Series or dict by feature names, optional
-            Contributions are slope × (x − reference); the mean of the training rows if not given.
-        neighbourhood : float, default=0.1
-            In standard deviations of the training features. Rows closer to a kink get mean slopes over a ball of this
-            radius. 0 takes the slopes of one piece always.
-
-        Returns
-        -------
-        Explanation
-            prediction, intercept, slopes, contributions, active pieces, and how far the slopes hold, row by row;
-            ``print`` shows a table.
-        """
-        X = self._points(X)
-        return self.model_.explain(X, self._reference(reference), neighbourhood)
-
-    def region_table(self: Any, X: Any, tol: float | None = None) -> dict[str, Any]:
-        """List which linear function rules where: the rows of `X` in each region, and its slopes.
-
-        For a readable table first call ``model.simplify(X, y)``: it gives one function of few pieces.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n, d)
-        tol : float, optional
-            Pieces are first dropped as long as values at the rows change by no more than this share of their range. 0
-            drops none: slopes are those of :meth:`explain` with ``neighbourhood=0``. By default 0 for one function of
-            64 pieces or fewer in each part, else 1e-2.
-
-        Returns
-        -------
-        dict of columns
-            Fullest region first; ``pandas.DataFrame`` and ``polars.DataFrame`` take it. :meth:`PLDC.regions` of
-            ``function_`` also says which region each row is in.
-        """
-        X, f = self._points(X), self.function_
-        if tol is not None and (not isinstance(tol, Real) or not 0 <= float(tol) < np.inf):
-            raise ValueError(f"tol must be a number ≥ 0, got {tol!r:.80}.")
-        if tol is None:
-            tol = 0.0 if f.is_plain and max(f.n_pieces) <= FEW_PIECES else 1e-2
-        if tol != 0:  # at 0, too, dropping could swap pieces that tie at a row
-            f = f.prune(X, tol=tol)
-        return f.regions(X).columns(self.model_.feature_names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from html import escape
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ import pldc
 from pldc.columns import Encoding
 from pldc.estimators.checks import flag, positive, shown, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
+from pldc.estimators.summary import summary
 from pldc.estimators.tables import Given, points
 from pldc.fit import Fitted, Settings, fit
 from pldc.function.max_affine import Array
@@ -90,6 +92,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             jobs=threads or (blas_threads() if get_active_backend()[1] is None else None),
             seed=seed,
             starts_seed=starts_seed(seed),
+            source=None if given.columns is None else given.columns.source,
             verbose=self.verbose,
         )
 
@@ -164,6 +167,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         self.model_, self._folds = model, found.folds
         self.reference_, self.spread_, self.n_iter_ = model.center, model.spread, model.n_iter
         known: dict[str, Any] = {"cv_score_": model.cv_score, "cv_results_": model.cv_results or None}
+        known["feature_importances_"] = model.importances
         known["chosen_"] = None if model.kind == "program" else model.chosen
         if model.program is not None:
             solved = model.program
@@ -196,6 +200,28 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def __getstate__(self) -> Any:
         """Leave the rows out: the fits of the folds, which come with them, are only there to save time."""
         return {**super().__getstate__(), "_folds": None}
+
+    def summary(self) -> str:
+        """Return five lines on a fitted model: pieces, score, certificate, settings, what matters and seconds."""
+        check_is_fitted(self, "model_")
+        return summary(self)
+
+    def __str__(self) -> str:
+        """``print`` of a fitted model shows its summary; ``repr`` is that of scikit-learn, fitted or not."""
+        return summary(self) if "model_" in vars(self) else repr(self)
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._html_summary()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._html_summary()
+        return bundle
+
+    def _html_summary(self) -> str:
+        """Return the summary to stand below scikit-learn's diagram."""
+        return f"<pre>{escape(summary(self))}</pre>" if "model_" in vars(self) else ""
 
     def _warn(self) -> None:
         """Say which gap was missed. The model is complete by now: nothing is lost where the warning is an error."""

@@ -13,10 +13,12 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from pldc.columns import Encoding
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight, shown
+from pldc.estimators.checks import check_weight, choice, shown
+from pldc.estimators.reading import Reading
 from pldc.estimators.tables import Given, encoded, read
 from pldc.fit import Fitted
-from pldc.function import ClassExplanation
+from pldc.function import ClassExplanation, Contributions
+from pldc.function.contributions import METHODS, class_contributions
 from pldc.function.max_affine import Array
 from pldc.problem.losses import LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
@@ -24,7 +26,7 @@ from pldc.problem.recipe import Recipe
 from pldc.solve.run import Monitor
 
 
-class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Classification by one difference of convex functions for each class.
 
     A row is of the class with the highest score. The scores are fitted in one of two ways:
@@ -96,6 +98,9 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     solver_ : {"exact", "admm"}
         Of the program.
     n_iter_ : int
+    feature_importances_ : array of shape (d,)
+        How much probability moves from class to class, on average, if a column's cell is swapped for that of another
+        training row.
     reference_ : array of shape (d,)
         Mean of the training rows: where `explain` measures contributions from.
     n_features_in_ : int
@@ -243,17 +248,24 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         X = self._points(X)
         return self.model_.probabilities(X)
 
-    def explain(self, X: Any, reference: Any = None) -> ClassExplanation:
-        """Explain each prediction: the class, the runner-up, the margin between them, and its local linear reasons.
+    def explain(self, X: Any, reference: Any = None, method: str = "local") -> ClassExplanation | Contributions:
+        """Explain each prediction: the class, the runner-up, the margin between them, and the reasons for it.
 
         Parameters
         ----------
         X : array or DataFrame of shape (n, d)
-        reference : array of shape (d,), Series or dict by feature names, optional
-            Contributions are slope × (x − reference); the mean of the training rows if not given.
+        reference : array of shape (d,), Series or dict by feature names, or table of rows, optional
+            Where contributions are measured from; the mean of the training rows if not given. "path" and "shapley" take
+            a table, too, and are means over its rows.
+        method : {"local", "path", "shapley"}, default="local"
+            "local": contributions are slope × (x − reference), with the slopes of the margin at the row. "path" and
+            "shapley" share the margin less that at the reference, as in :meth:`DCRegressor.explain`.
         """
         X = self._points(X)
-        return self.model_.explain_classes(X, self._reference(reference))
+        if choice("method", method, ("local", *METHODS)) == "local":
+            return self.model_.explain_classes(X, self._reference(reference))
+        model, rows = self.model_, self._references(reference)
+        return class_contributions(model.functions, X, rows, self.classes_, method, model.column_names, model.source)
 
 
 __all__ = ["DCClassifier"]

@@ -18,6 +18,7 @@ from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, flag, shown, whole
 from pldc.estimators.monotone import signs_of
+from pldc.estimators.reading import RegressionReading
 from pldc.estimators.tables import Given, encoded, read
 from pldc.fit import Fitted, Settings
 from pldc.function.max_affine import Array
@@ -30,7 +31,7 @@ from pldc.solve.run import Monitor
 MOST_PIECES = 10_000  # of each part, that can be asked for
 
 
-class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Piecewise-linear regression by a difference of convex functions.
 
     Fits f = φ₁ − φ₂, both parts convex and piecewise linear in the features or in curves of them, in one of two ways:
@@ -143,6 +144,8 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         Iterations of the solver, or steps that a descent may take.
     clip_range_ : (float, float)
         Range of the training targets.
+    feature_importances_ : array of shape (d,)
+        Mean ``|slope|`` × spread: how far a prediction moves if a cell is swapped for that of another training row.
     reference_, spread_ : arrays of shape (d,)
         Means and standard deviations of the features that the function sees: where `explain` measures contributions
         from, and the unit in which it says how far slopes hold.

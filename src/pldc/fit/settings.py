@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, IntArray
 from pldc.problem.recipe import Recipe, Rows, Split
 
 Score = Callable[[Array, Rows], float]
@@ -74,6 +74,8 @@ class Settings:
         For the discrepancy, and for starts.
     starts_seed : int
     verbose : int
+    source : int array or None
+        The column that each feature comes from, for importances; None: each its own.
     """
 
     recipe: Recipe
@@ -91,6 +93,7 @@ class Settings:
     seed: Any = 0
     starts_seed: int = 0
     verbose: int = 0
+    source: IntArray | None = None
 
     @property
     def level(self) -> int:

@@ -17,6 +17,7 @@ from pldc.fit.noise import errors_of
 from pldc.fit.program import program_model
 from pldc.fit.settings import Settings
 from pldc.fit.students import simplified
+from pldc.function.swaps import importances, sample
 from pldc.model import Model
 from pldc.problem.recipe import Rows, Split
 from pldc.select.cross_fit import CrossFit
@@ -59,7 +60,7 @@ def fit(given: Rows, settings: Settings, monitor: Monitor | None = None) -> Fitt
             rows, splits = prepared(given, settings.folds)
             if len(rows.y) >= FEWEST_ROWS:
                 return few_pieces(rows, splits, settings, clock, monitor)
-        return program(given, settings, log, monitor)
+        return program(given, settings, clock, log, monitor)
 
 
 def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
@@ -89,6 +90,8 @@ def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
         cv_results={},
         simplification=None,
         chosen=chosen,
+        importances=np.mean([model.importances for model in models if model.importances is not None], axis=0),
+        seconds=clock.spent(),
     )
     return Fitted(whole, None, interrupted)
 
@@ -98,10 +101,18 @@ def share_of_time(seconds: float | None, clock: Clock, count: int) -> float | No
     return None if seconds is None else max(seconds - clock.spent(), SHORTEST_FIT) / count
 
 
-def program(given: Rows, settings: Settings, log: Monitor, monitor: Monitor | None) -> Fitted:
+def program(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor: Monitor | None) -> Fitted:
     """Fit the program."""
     rows = given.take(np.flatnonzero(given.weight > 0))
-    return with_errors(Fitted(*program_model(rows, given, settings, log, monitor)), settings, Clock())
+    found = with_errors(Fitted(*program_model(rows, given, settings, log, monitor)), settings, Clock())
+    return told(found, mixed(rows), settings, clock)
+
+
+def told(found: Fitted, rows: Rows, settings: Settings, clock: Clock) -> Fitted:
+    """Add what is to be said of the model and needs its rows, which come in an order that means nothing."""
+    source = np.arange(rows.X.shape[1]) if settings.source is None else settings.source
+    swapped = importances(found.model.outcome, sample(rows.X, rows.weight), source)
+    return found._replace(model=replace(found.model, importances=swapped, seconds=clock.spent()))
 
 
 def classes(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor: Monitor | None) -> Fitted:
@@ -111,26 +122,27 @@ def classes(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor
     ranked = given._replace(y=rank[given.y.astype(np.intp)].astype(np.float64))
     rows, splits = prepared(ranked, settings.folds, classes=True)
     if len(rows.y) < FEWEST_ROWS:
-        return program(given, settings, log, monitor)
+        return program(given, settings, clock, log, monitor)
     if score is not None:
         named = score  # it knows classes by their codes
         settings = replace(
             settings, score=lambda F, test: named(F[rank], test._replace(y=place[test.y.astype(np.intp)] + 0.0))
         )
     model, folds, interrupted = compact_model(rows, splits, settings, clock, monitor)
-    return Fitted(replace(model, functions=tuple(model.functions[k] for k in rank)), folds, interrupted)
+    named_model = replace(model, functions=tuple(model.functions[k] for k in rank))
+    return told(Fitted(named_model, folds, interrupted), rows, settings, clock)
 
 
 def few_pieces(rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None) -> Fitted:
     """Fit a mean of compact functions; where a number of pieces is asked for, learn them from it."""
     if settings.n_pieces == "auto":
         whole = Fitted(*compact_model(rows, splits, settings, clock, monitor))
-        return with_errors(whole, settings, clock.part(1.0, ended=clock.stopped))
+        return told(with_errors(whole, settings, clock.part(1.0, ended=clock.stopped)), rows, settings, clock)
     part = clock.part(FOR_THE_TEACHER)
     teacher, folds, interrupted = compact_model(rows, splits, settings, part, monitor)
     clock.cancelled = interrupted or part.stopped
     few, students, late = simplified(teacher, folds, rows, int(settings.n_pieces), settings, clock)
-    return with_errors(Fitted(few, students, interrupted or late), settings, clock)
+    return told(with_errors(Fitted(few, students, interrupted or late), settings, clock), rows, settings, clock)
 
 
 def with_errors(found: Fitted, settings: Settings, clock: Clock) -> Fitted:
@@ -153,7 +165,8 @@ def simplify(teacher: Model, folds: CrossFit | None, given: Rows, n_pieces: int,
     if folds is None or not same_rows(rows, folds.rows):
         folds = refitted(rows, splits, replace(settings, folds=FOLDS), clock)
     with shown(settings.verbose):
-        return with_errors(Fitted(*simplified(teacher, folds, folds.rows, n_pieces, settings, clock)), settings, clock)
+        found = with_errors(Fitted(*simplified(teacher, folds, folds.rows, n_pieces, settings, clock)), settings, clock)
+    return told(found, rows, settings, clock)
 
 
 def refitted(rows: Rows, splits: list[Split], settings: Settings, clock: Clock) -> CrossFit:

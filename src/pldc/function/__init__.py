@@ -1,9 +1,13 @@
 """What was learned: piecewise-linear functions as sums of differences of max-affine functions."""
 
+from pldc.function.contributions import Contributions
+from pldc.function.counterfactual import Counterfactual
+from pldc.function.curve import Curve
 from pldc.function.explain import ClassExplanation, Explanation, explain, explain_classes
 from pldc.function.hinges import Hinges
 from pldc.function.max_affine import MaxAffine
 from pldc.function.pldc import PLDC
+from pldc.function.swaps import Interactions
 from pldc.function.term import LocalModel, Term
 
 from_dict = PLDC.from_dict
@@ -11,8 +15,12 @@ from_dict = PLDC.from_dict
 __all__ = [
     "PLDC",
     "ClassExplanation",
+    "Contributions",
+    "Counterfactual",
+    "Curve",
     "Explanation",
     "Hinges",
+    "Interactions",
     "LocalModel",
     "MaxAffine",
     "Term",

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.max_affine import Array, IntArray, as_points, real
+from pldc.function.numbers import numbers, table
 from pldc.function.pldc import PLDC
 from pldc.function.term import as_unit
 
@@ -81,16 +82,9 @@ class Explanation:
 
     def table(self, row: int = 0) -> str:
         """Return a text table of one row, largest contributions first."""
-        width = max(10, *(len(name) for name in self.features))
-        order = np.argsort(-np.abs(self.contributions[row]), kind="stable")
-        lines = [f"{'feature':<{width}}  {'slope':>12}  {'contribution':>12}"]
-        lines += [
-            f"{self.features[k]:<{width}}  {self.slopes[row, k]:>12.5g}  {self.contributions[row, k]:>12.5g}"
-            for k in order
-        ]
-        lines.append(f"{'intercept':<{width}}  {'':>12}  {self.intercept[row]:>12.5g}")
         note = "  (cut to the range of the training targets)" if self.clipped[row] else ""
-        lines.append(f"{'prediction':<{width}}  {'':>12}  {self.prediction[row]:>12.5g}{note}")
+        lines = _slope_table(self, row, {"intercept": self.intercept[row], "prediction": self.prediction[row]})
+        lines[-1] += note
         lines.append(f"slopes {self.reach(row)}")
         return "\n".join(lines)
 
@@ -152,16 +146,8 @@ class ClassExplanation:
 
     def table(self, row: int = 0) -> str:
         """Return a text table of one row, largest contributions first."""
-        width = max(10, *(len(name) for name in self.features))
-        order = np.argsort(-np.abs(self.contributions[row]), kind="stable")
         lines = [f"{self.prediction[row]}, and not {self.runner_up[row]}"]
-        lines.append(f"{'feature':<{width}}  {'slope':>12}  {'contribution':>12}")
-        lines += [
-            f"{self.features[k]:<{width}}  {self.slopes[row, k]:>12.5g}  {self.contributions[row, k]:>12.5g}"
-            for k in order
-        ]
-        lines.append(f"{'intercept':<{width}}  {'':>12}  {self.intercept[row]:>12.5g}")
-        lines.append(f"{'margin':<{width}}  {'':>12}  {self.margin[row]:>12.5g}")
+        lines += _slope_table(self, row, {"intercept": self.intercept[row], "margin": self.margin[row]})
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -169,6 +155,16 @@ class ClassExplanation:
         if len(self) > 3:
             shown.append(f"… and {len(self) - 3} more rows")
         return "\n\n".join(shown)
+
+
+def _slope_table(why: Explanation | ClassExplanation, row: int, below: dict[str, float]) -> list[str]:
+    """Return lines with the slope and the contribution of each feature, the largest first, and what they add up to."""
+    order = np.argsort(-np.abs(why.contributions[row]), kind="stable")
+    slopes = numbers(why.slopes[row, order], 5)
+    parts = numbers([*why.contributions[row, order], *below.values()], 5)
+    left = [*(why.features[k] for k in order), *below]
+    body = [list(cells) for cells in zip(left, slopes + [""] * len(below), parts, strict=True)]
+    return table(["feature", "slope", "contribution"], body)
 
 
 def explain_classes(

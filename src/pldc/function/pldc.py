@@ -194,9 +194,13 @@ class PLDC(TermSum):
         --------
         >>> f = abs(PLDC.affine([1.0]))
         >>> print(f.regions([[-2.0], [-1.0], [3.0]]).to_text(["x"]))
-        region  rows  share  intercept   x
-             0     2    67%          0  -1
-             1     1    33%          0   1
+        region        0    1
+        rows          2    1
+        share       67%  33%
+        value         2    3
+        slope of x   -1    1
+        0: x ≤ 0 (precision 100%, recall 100%)
+        1: x > 0 (precision 100%, recall 100%)
         """
         points, around = as_points(X, self.n_features), self._points(X)
         local = self.local(points)

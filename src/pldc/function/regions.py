@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 import numpy as np
 
 from pldc.function.max_affine import Array, IntArray
+from pldc.function.numbers import NOTHING, number, numbers, table
+from pldc.function.rules import Rule, find_rule, separation
+
+FEW_PIECES = 64  # of each part, up to which all regions are shown
+MOST_RULES, LEAST_SHARE = 12, 0.01  # regions that a rule is looked for: the fullest, each of so many of the rows
+MOST_FEATURES, LONGEST_NAME = 20, 24  # in a table of plain text
 
 
 @dataclass(frozen=True)
@@ -23,8 +30,17 @@ class Regions:
     slope : array of shape (r, d)
         Within region k the function is ``⟨slope[k], x⟩ + intercept[k]``.
     intercept : array of shape (r,)
+        At x = 0, which may be far from all rows.
     low, high : arrays of shape (r, d)
         Range of the features over the rows of each region.
+    typical : array of shape (r, d)
+        Of the rows of each region the one closest to their median.
+    value : array of shape (r,)
+        The function there.
+    rules : tuple of Rule
+        Where the fullest regions are: a dozen at most, each of a hundredth of the rows at least.
+    decided_by : tuple of tuples of int
+        For each of these the features that tell its rows best from the others, each alone; the best first.
     """
 
     of_row: IntArray
@@ -33,6 +49,10 @@ class Regions:
     intercept: Array
     low: Array
     high: Array
+    typical: Array
+    value: Array
+    rules: tuple[Rule, ...]
+    decided_by: tuple[tuple[int, ...], ...]
 
     def __len__(self) -> int:
         return len(self.count)
@@ -40,32 +60,74 @@ class Regions:
     def columns(self, feature_names: Sequence[str] | None = None) -> dict[str, Array]:
         """Return the table by columns, one row a region, as ``pandas.DataFrame`` and ``polars.DataFrame`` take it.
 
-        The rows that a region holds and their share; the linear function that rules there (its intercept is the value
-        at x = 0); and where that is: the lowest and highest value of each feature among its rows.
+        The rows that a region holds and their share; where it is, as a rule of thresholds with its precision and
+        recall, and the features that decide it (both only of the fullest regions); the value at its typical row; its
+        slopes; its typical row; and the lowest and highest value of each feature among its rows.
         """
-        names = self._names(feature_names)
-        fixed: dict[str, Array] = {"rows": self.count, "share": self.count / self.count.sum()}
-        slopes = {f"slope of {name}": column for name, column in zip(names, self.slope.T, strict=True)}
-        ranges = {
-            f"{word} {name}": column
-            for word, ends in (("lowest", self.low), ("highest", self.high))
-            for name, column in zip(names, ends.T, strict=True)
+        names, told = self._names(feature_names), len(self.rules)
+        untold = len(self) - told
+        where = [rule.text(names) for rule in self.rules] + [""] * untold
+        decided = [", ".join(names[j] for j in features) for features in self.decided_by] + [""] * untold
+        nan = [np.nan] * untold
+        fixed: dict[str, Array] = {
+            "rows": self.count,
+            "share": self.count / self.count.sum(),
+            "where": np.array(where, dtype=object),
+            "precision": np.array([rule.precision for rule in self.rules] + nan),
+            "recall": np.array([rule.recall for rule in self.rules] + nan),
+            "decided by": np.array(decided, dtype=object),
+            "value": self.value,
         }
-        return fixed | {"intercept": self.intercept} | slopes | ranges
+        each = (("slope of", self._cleaned()), ("typical", self.typical), ("lowest", self.low), ("highest", self.high))
+        return fixed | {
+            f"{word} {name}": column for word, numbers_ in each for name, column in zip(names, numbers_.T, strict=True)
+        }
 
-    def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10) -> str:
-        """Return the fullest regions as a table of plain text."""
-        head = ["region", "rows", "share", "intercept", *self._names(feature_names)]
-        body = [
-            [str(k), str(self.count[k]), f"{self.count[k] / self.count.sum():.0%}", f"{self.intercept[k]:.4g}"]
-            + [f"{s:.4g}" for s in self.slope[k]]
-            for k in range(min(most, len(self)))
+    def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10, width: int = 79) -> str:
+        """Return the fullest regions as plain text: a column for each, and where each is.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+        most : int, default=10
+            Regions to show, if so many fit.
+        width : int, default=79
+            Of the text.
+        """
+        names, slope = self._names(feature_names), self._cleaned()
+        most = min(most, len(self))
+        strong = np.argsort(-(np.abs(slope[:most]) * self._spans()).max(axis=0), kind="stable")
+        features = np.sort(strong[:MOST_FEATURES])
+        left = ["region", "rows", "share", "value", *(f"slope of {_cut(names[j])}" for j in features)]
+        cells = [
+            [str(k), str(self.count[k]), f"{self.count[k] / self.count.sum():.0%}", number(self.value[k])]
+            + numbers(slope[k, features])
+            for k in range(most)
         ]
-        widths = [max(len(row[c]) for row in [head, *body]) for c in range(len(head))]
-        lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in [head, *body]]
-        if len(self) > most:
-            lines.append(f"… and {len(self) - most} more regions with {int(self.count[most:].sum())} rows")
+        lines = table([left[0]], [[cell] for cell in left[1:]])
+        shown = 0
+        while shown < most:
+            wider = table([left[0], *(c[0] for c in cells[: shown + 1])], _across(left, cells[: shown + 1]))
+            if shown and max(map(len, wider)) > width:
+                break
+            lines, shown = wider, shown + 1
+        if len(features) < len(names):
+            lines.append(f"… and {len(names) - len(features)} more features, of smaller slopes")
+        for k, rule in enumerate(self.rules[:shown]):
+            sure = f"precision {rule.precision:.0%}, recall {rule.recall:.0%}"
+            lines += wrap(f"{k}: {rule.text(names)} ({sure})", max(width, 20), subsequent_indent="   ")
+        if len(self) > shown:
+            lines.append(f"… and {len(self) - shown} more regions with {int(self.count[shown:].sum())} rows")
         return "\n".join(lines)
+
+    def _spans(self) -> Array:
+        """Range of each feature over all rows."""
+        return np.asarray(self.high.max(axis=0) - self.low.min(axis=0))
+
+    def _cleaned(self) -> Array:
+        """Slopes, with zeros for what is rounding: nothing beside the largest, over the range of the features."""
+        size = np.abs(self.slope) * np.where(self._spans() > 0, self._spans(), 1.0)
+        return np.where(size > NOTHING * size.max(initial=0.0), self.slope, 0.0)
 
     def _names(self, feature_names: Sequence[str] | None) -> list[str]:
         d = self.slope.shape[1]
@@ -80,6 +142,15 @@ class Regions:
         return self.to_text()
 
 
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+
+
+def _across(left: list[str], cells: list[list[str]]) -> list[list[str]]:
+    """Return the rows of a table, below its head, from its columns."""
+    return [[left[i], *(cell[i] for cell in cells)] for i in range(1, len(left))]
+
+
 def group(points: Array, keys: Array, slope: Array, intercept: Array) -> Regions:
     """Group rows by equal keys; slope and intercept are those at the rows, equal within a group up to rounding."""
     if len(points) == 0:
@@ -90,15 +161,39 @@ def group(points: Array, keys: Array, slope: Array, intercept: Array) -> Regions
     order = np.lexsort((first, -count))
     rank = np.empty(len(order), dtype=np.intp)
     rank[order] = np.arange(len(order))
-    of_row = rank[inverse.ravel()]
+    of_row, count = rank[inverse.ravel()], count[order]
+    slope, intercept = slope[first[order]], intercept[first[order]]
     by_region = np.argsort(of_row, kind="stable")
-    starts = np.cumsum(np.concatenate([[0], count[order][:-1]]))
-    sorted_points = points[by_region]
+    ends = np.cumsum(count)
+    sorted_points, starts = points[by_region], ends - count
+    typical = _typical(sorted_points, starts, ends)
+    told = [of_row == k for k in range(min(len(count), MOST_RULES)) if count[k] >= LEAST_SHARE * len(points)]
     return Regions(
         of_row=of_row,
-        count=count[order],
-        slope=slope[first[order]],
-        intercept=intercept[first[order]],
+        count=count,
+        slope=slope,
+        intercept=intercept,
         low=np.minimum.reduceat(sorted_points, starts),
         high=np.maximum.reduceat(sorted_points, starts),
+        typical=typical,
+        value=(slope * typical).sum(axis=1) + intercept,
+        rules=tuple(find_rule(points, inside) for inside in told),
+        decided_by=tuple(_deciding(separation(points, inside)) for inside in told),
     )
+
+
+def _typical(points: Array, starts: IntArray, ends: IntArray) -> Array:
+    """Of each run of rows the one closest to their median, in standard deviations of all rows."""
+    spread = points.std(axis=0)
+    scaled = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    out = np.empty((len(starts), points.shape[1]))
+    for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        away = ((scaled[start:end] - np.median(scaled[start:end], axis=0)) ** 2).sum(axis=1)
+        out[k] = points[start + int(away.argmin())]
+    return out
+
+
+def _deciding(found: Array) -> tuple[int, ...]:
+    """Features that separate at least half as well as the best one; three at most."""
+    order = np.argsort(-found, kind="stable")[:3]
+    return tuple(int(j) for j in order if found[j] > 0 and found[j] >= 0.5 * found.max())

@@ -1,0 +1,89 @@
+"""A fitted model in five lines: what it is, how well it predicts, what is proved, what was chosen, what matters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pldc.estimators.folds import cross_validation
+from pldc.function.numbers import number, numbers
+from pldc.model import Model
+
+MOST_NAMED = 4  # columns
+
+
+def summary(estimator: Any) -> str:
+    """Return the five lines."""
+    model: Model = estimator.model_
+    lines = [
+        f"{type(estimator).__name__}: {_what(model)}",
+        _score(estimator, model),
+        _proved(model),
+        _chosen(model),
+        _matters(model),
+    ]
+    return "\n  ".join(lines)
+
+
+def _what(model: Model) -> str:
+    terms = [f.terms for f in model.functions]
+    count, d = max(map(len, terms)), len(model.center)
+    plus, minus = np.sum([f.n_pieces for f in model.functions], axis=0)
+    kind = {"program": "the convex program", "simplified": "few pieces"}.get(model.kind, "")
+    if not kind:
+        kind = f"a mean of {count} functions" if count > 1 else "one function"
+    hinged = any(term.hinges is not None for each in terms for term in each)
+    many = "classes" if model.levels is None else "levels"
+    classes = f" for {len(model.functions)} {many}" if len(model.functions) > 1 else ""
+    kink = " of curves" if hinged else ""
+    return f"{kind}{classes}, {plus} − {minus} pieces{kink} in {d} feature{'s' * (d > 1)}"
+
+
+def _score(estimator: Any, model: Model) -> str:
+    score, scoring = model.cv_score, cross_validation(estimator.cv).scoring
+    if score is None or np.isnan(score):
+        return "score: none, no rows were left out"
+    loss = getattr(estimator.loss, "name", estimator.loss)
+    if loss == "auto":
+        loss = "hinge" if model.kind == "program" else "log"
+    if scoring is None and loss == "squared":
+        text = f"R² about {1.0 + score:.3f} at rows left out"
+    elif scoring is None:
+        text = f"mean {loss} loss {number(-score)} at rows left out"
+    else:
+        text = f"score {number(score)} at rows left out"
+    if model.simplification is not None:
+        text += f"; fidelity to the larger model {model.simplification.fidelity:.3f}"
+    return f"score: {text}"
+
+
+def _proved(model: Model) -> str:
+    if model.program is None:
+        return "certificate: none, found by descent"
+    c = model.program.certificate
+    return f"certificate: gap {c.gap:.2g}, the best objective is between {number(c.lower)} and {number(c.upper)}"
+
+
+def _chosen(model: Model) -> str:
+    if model.program is not None:
+        return f"settings: lam {number(model.program.lam)}, solver {model.program.solver}"
+    kinds = [
+        f"{each['features']}, {each['pieces']} pieces"
+        + (f", {each['knots']} knots" if each["knots"] else "")
+        + f", ridge {number(each['ridge'], 2)}"
+        for each in model.chosen
+    ]
+    few = "learned from " if model.kind == "simplified" else ""
+    return f"settings: {few}{'; '.join(kinds) or 'none'}"
+
+
+def _matters(model: Model) -> str:
+    parts = []
+    if model.importances is not None:
+        order = np.argsort(-model.importances, kind="stable")[:MOST_NAMED]
+        sizes = numbers(model.importances[order], 2)
+        parts.append("matters: " + ", ".join(f"{model.column_names[j]} {s}" for j, s in zip(order, sizes, strict=True)))
+    if model.seconds is not None:
+        parts.append(f"fitted in {number(model.seconds, 2)} s")
+    return "; ".join(parts)

@@ -1,0 +1,204 @@
+"""What would change a prediction: the nearest point at which a function crosses a threshold, by an exact program.
+
+Distance is Σ cost_j |x_j − z_j|. Where f = φ₁ − φ₂ has one plain term, the points with f ≥ τ are a union of polyhedra,
+one for each piece of φ₁:
+
+    { z : b_l·z + β_l + τ ≤ a_k·z + α_k for all pieces l of φ₂ },
+
+so the answer is the best of as many small linear programs. Programs whose bound is no better than what was found are
+left out: of one inequality alone the least cost is known. Sums of terms, and hinges, are a mixed-integer program
+(:mod:`pldc.function.integer_program`). For f ≤ τ both parts change places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+
+from pldc.function.integer_program import nearest_by_integers
+from pldc.function.linear_programs import TIGHT
+from pldc.function.max_affine import Array
+from pldc.function.numbers import number, table
+from pldc.function.pldc import PLDC
+from pldc.function.term import Term, scattered
+
+HAIR = 1e-7  # of the step in value, by which the threshold is passed: rounding must not undo it
+TRIFLE = 1e-9  # of the distance, that no feature is moved by
+HALVINGS, SCATTERED = 50, 512  # to find some point beyond the threshold
+
+
+@dataclass(frozen=True, eq=False)
+class Counterfactual:
+    """What would change a prediction: the nearest row at which it reaches a threshold.
+
+    Attributes
+    ----------
+    features : tuple of str
+    x, point : arrays of shape (d,)
+        The row that was given, and the nearest one beyond the threshold.
+    prediction, reached : float
+        At the two.
+    threshold : float
+    cost : float
+        Distance of the two: of each feature its change in standard deviations, times its cost.
+    bound : float
+        No row is nearer than this. Equal to `cost`, but for rounding, unless time was out.
+    """
+
+    features: tuple[str, ...]
+    x: Array
+    point: Array
+    prediction: float
+    reached: float
+    threshold: float
+    cost: float
+    bound: float
+
+    @property
+    def changes(self) -> dict[str, float]:
+        """What is to be added to each feature that changes."""
+        moved = self.point - self.x
+        return {name: float(step) for name, step in zip(self.features, moved, strict=True) if step != 0}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain Python values."""
+        return {
+            "point": dict(zip(self.features, self.point.tolist(), strict=True)),
+            "changes": self.changes,
+            "prediction": self.prediction,
+            "reached": self.reached,
+            "threshold": self.threshold,
+            "cost": self.cost,
+            "bound": self.bound,
+        }
+
+    def __str__(self) -> str:
+        at = [k for k in range(len(self.x)) if self.point[k] != self.x[k]]
+        body = [[self.features[k], number(self.x[k]), number(self.point[k])] for k in at]
+        lines = table(
+            ["feature", "is", "would be"], [*body, ["prediction", number(self.prediction), number(self.reached)]]
+        )
+        lines.append(f"distance {number(self.cost, 3)} standard deviations")
+        if self.bound < self.cost * (1 - 1e-3):
+            lines[-1] += f"; time was out: no row is nearer than {number(self.bound, 3)}"
+        return "\n".join(lines)
+
+
+class Nearest(NamedTuple):
+    """The nearest point beyond a threshold.
+
+    Attributes
+    ----------
+    point : array of shape (d,) or None
+        None: there is none within the bounds.
+    cost : float
+        Its distance.
+    bound : float
+        No point is nearer than this; equal to `cost` but for rounding unless time was out.
+    """
+
+    point: Array | None
+    cost: float
+    bound: float
+
+
+def nearest_crossing(
+    function: PLDC, x: Array, threshold: float, cost: Array, box: Array, max_seconds: float = 60.0
+) -> Nearest:
+    """Find the nearest point to x at which f is on the other side of the threshold.
+
+    Parameters
+    ----------
+    function : PLDC
+    x : array of shape (d,)
+        Within the box.
+    threshold : float
+    cost : array of shape (d,)
+        Of one unit of each feature, above 0.
+    box : array of shape (d, 2)
+        Finite lower and upper ends; equal where a feature is fixed.
+    max_seconds : float
+        For the mixed-integer program; afterwards the best point so far is returned, and its bound.
+    """
+    value = float(function(x[None])[0])
+    upward = value < threshold
+    f = function if upward else -function
+    step = abs(threshold - value)
+    if step == 0:
+        return Nearest(x.copy(), 0.0, 0.0)
+    target = (threshold if upward else -threshold) + HAIR * step
+    known = _some_point(f, x, target, cost, box)
+    if f.is_plain:
+        found = _nearest_of_pieces(f.terms[0], x, target, cost, box, known)
+    else:
+        if known is not None:  # nothing beyond its distance matters
+            reach = float(cost @ np.abs(known - x)) / cost
+            box = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
+        found = Nearest(*nearest_by_integers(f.terms, x, target, cost, box, known, max_seconds))
+    if found.point is None:
+        return found
+    small = np.abs(found.point - x) * cost <= TRIFLE * found.cost  # rounding of the programs is no change
+    return found._replace(point=np.where(small, x, found.point))
+
+
+def _some_point(f: PLDC, x: Array, target: float, cost: Array, box: Array) -> Array | None:
+    """Return a point with f ≥ target that is not far, or None: the best of some ways to points of the box."""
+    ends = np.vstack([scattered(f.terms, box, SCATTERED), *_single(x, box)])
+    ends = ends[f(ends) >= target]
+    if not len(ends):
+        return None
+    low, high = np.zeros(len(ends)), np.ones(len(ends))  # f < target at low, f ≥ target at high
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        there = f(x + middle[:, None] * (ends - x)) >= target
+        low, high = np.where(there, low, middle), np.where(there, middle, high)
+    found = np.clip(x + high[:, None] * (ends - x), box[:, 0], box[:, 1])
+    found = found[f(found) >= target]
+    if not len(found):
+        return None
+    return np.asarray(found[(np.abs(found - x) @ cost).argmin()])
+
+
+def _single(x: Array, box: Array, count: int = 16) -> list[Array]:
+    """Return points that differ from x in one feature."""
+    out = []
+    for j, (low, high) in enumerate(box):
+        if high > low:
+            points = np.tile(x, (count, 1))
+            points[:, j] = np.linspace(low, high, count)
+            out.append(points)
+    return out
+
+
+def _nearest_of_pieces(term: Term, x: Array, target: float, cost: Array, box: Array, known: Array | None) -> Nearest:
+    """Solve a linear program for each piece of the plus part, the most promising first."""
+    plus, minus = term.parts
+    up, down = box[:, 1] - x, x - box[:, 0]
+    value_plus, value_minus = plus.slopes @ x + plus.offsets, minus.slopes @ x + minus.offsets
+    bounds = np.column_stack([np.zeros(2 * len(x)), np.concatenate([up, down]) * np.tile(cost, 2)])
+    best, distance = known, np.inf if known is None else float(cost @ np.abs(known - x))
+    lower = np.empty(plus.n_pieces)
+    for k in range(plus.n_pieces):
+        short = value_minus + target - value_plus[k]  # that each inequality lacks at x
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gain = np.abs((plus.slopes[k] - minus.slopes) / cost).max(axis=1)
+            lower[k] = np.where(short > 0, short / gain, 0.0).max()
+    for k in np.argsort(lower, kind="stable"):
+        if lower[k] >= distance:
+            break
+        rows = (minus.slopes - plus.slopes[k]) / cost  # in units of cost
+        size = np.maximum(np.abs(rows).max(axis=1), np.finfo(float).tiny)
+        found = linprog(
+            np.ones(2 * len(x)),
+            A_ub=np.hstack([rows, -rows]) / size[:, None],
+            b_ub=(value_plus[k] - value_minus - target) / size,
+            bounds=bounds,
+            options=TIGHT,
+        )
+        if found.x is not None and found.fun < distance:
+            moved = (found.x[: len(x)] - found.x[len(x) :]) / cost
+            best, distance = np.clip(x + moved, box[:, 0], box[:, 1]), float(found.fun)
+    return Nearest(best, distance, distance)

@@ -1,0 +1,204 @@
+"""The nearest point at which a sum of terms reaches a value, as a mixed-integer linear program.
+
+A sum of terms reaches τ where Σ p_t − m_t ≥ τ with p_t at most, and m_t at least, the maximum of its pieces. The second
+is convex. For the first one piece is chosen in each term, by binary numbers z with Σ_k z_k = 1:
+
+    p ≤ piece_k + M_k (1 − z_k),   M_k = the most that another piece is above it.
+
+How much that can be is bounded over the box and, where a point at some distance is known already, over all points that
+are not farther: along one way of length C pieces part by at most C times their steepest difference.
+
+Along a feature with knots x = low + Σ_i w_i r_i, where the steps from one knot to the next are filled in turn: r_{i+1}
+≤ δ_i ≤ r_i with binary δ_i. Each piece is linear in the r, since its curves are straight between knots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array
+
+from pldc.function.max_affine import Array, MaxAffine
+from pldc.function.term import Term
+
+MOST_BINARIES = 3000
+INFEASIBLE = 2  # of milp
+CLOSE = 1e-6  # relative gap at which a program is solved
+
+
+def nearest_by_integers(
+    terms: Sequence[Term], x: Array, target: float, cost: Array, box: Array, known: Array | None, max_seconds: float
+) -> tuple[Array | None, float, float]:
+    """Find the nearest point z in the box with Σ terms(z) ≥ target: point, its cost, and a bound on that."""
+    farthest = np.inf if known is None else float(cost @ np.abs(known - x))
+    steps = _Steps(terms, x, cost, box, farthest)
+    plus = [_Curves(term, term.plus, steps) for term in terms]
+    minus = [_Curves(term, term.minus, steps) for term in terms]
+    choices = [curves.that_can_rule() for curves in plus]
+    binaries = steps.binaries + sum(len(c) for c in choices if len(c) > 1)
+    if binaries > MOST_BINARIES:
+        raise ValueError(
+            f"The nearest point would be a program of {binaries} binary numbers, more than {MOST_BINARIES}: ask a "
+            "model of few pieces, model.simplify(X, y), fix some features, or narrow the bounds."
+        )
+    program = _Program(steps, target)
+    for curves, choice in zip(plus, choices, strict=True):
+        program.at_most(curves, choice)
+    for curves in minus:
+        program.at_least(curves)
+    point, bound = program.solve(max_seconds)
+    candidates = [p for p in (point, known) if p is not None]
+    if not candidates:
+        return None, np.inf, bound
+    costs = [float(cost @ np.abs(p - x)) for p in candidates]
+    best = int(np.argmin(costs))
+    return candidates[best], costs[best], min(bound, costs[best])
+
+
+class _Steps:
+    """Steps along each free feature, between its ends and the knots of all terms: x_j = ends_j[0] + Σ w r."""
+
+    def __init__(self, terms: Sequence[Term], x: Array, cost: Array, box: Array, farthest: float):
+        self.x, self.cost, self.farthest = x, cost, farthest
+        self.free = np.flatnonzero(box[:, 1] > box[:, 0])
+        self.ends = []
+        for j in self.free.tolist():
+            knots = [np.empty(0), *(t.hinges.knots[j] for t in terms if t.hinges is not None)]
+            inner = np.unique(np.concatenate(knots))
+            low, high = box[j]
+            self.ends.append(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
+        self.count = [len(e) - 1 for e in self.ends]
+        self.total = sum(self.count)
+        self.binaries = sum(c - 1 for c in self.count)
+
+    def points(self, j: int) -> Array:
+        """The fixed point with the feature at each of its ends and knots."""
+        out = np.tile(self.x, (len(self.ends[j]), 1))
+        out[:, self.free[j]] = self.ends[j]
+        return out
+
+
+class _Curves:
+    """The pieces of a part as functions of the steps: base + Σ_i rise_i r_i."""
+
+    def __init__(self, term: Term, part: MaxAffine, steps: _Steps):
+        def values(points: Array) -> Array:
+            columns = points if term.hinges is None else term.hinges(points)
+            return np.asarray(columns @ part.slopes.T + part.offsets).T
+
+        self.steps, self.here = steps, values(steps.x[None])[:, 0]
+        self.change = [values(steps.points(j)) - self.here[:, None] for j in range(len(steps.free))]  # from x to there
+        self.base = self.here + sum(change[:, 0] for change in self.change)
+        self.rise = np.hstack([np.zeros((part.n_pieces, 0)), *(np.diff(change, axis=1) for change in self.change)])
+
+    def lead(self, k: int) -> tuple[Array, Array]:
+        """Bounds on how much each piece is above piece k."""
+        low = high = self.here - self.here[k]
+        least, most = low, high
+        fall, climb = np.zeros(len(low)), np.zeros(len(low))  # for a unit of distance
+        for j, change in enumerate(self.change):
+            difference = change - change[k]
+            low, high = low + difference.min(axis=1), high + difference.max(axis=1)
+            far = np.abs(self.steps.ends[j] - self.steps.x[self.steps.free[j]])
+            steep = difference[:, far > 0] / (far[far > 0] * self.steps.cost[self.steps.free[j]])
+            fall, climb = np.minimum(fall, steep.min(axis=1)), np.maximum(climb, steep.max(axis=1))
+        if np.isfinite(self.steps.farthest):
+            low = np.maximum(low, least + self.steps.farthest * fall)
+            high = np.minimum(high, most + self.steps.farthest * climb)
+        return low, high
+
+    def that_can_rule(self) -> list[tuple[int, float]]:
+        """Pieces that no other one is above everywhere, each with the most that one is above it."""
+        leads = [self.lead(k) for k in range(len(self.base))]
+        dominated = [bool((low > 0).any()) for low, _ in leads]
+        return [(k, float(high.max())) for k, (_, high) in enumerate(leads) if not dominated[k]]
+
+
+class _Program:
+    """Variables: the steps r first; then δ and the way along each free feature; then what the terms add."""
+
+    def __init__(self, steps: _Steps, target: float):
+        self.steps, self.target = steps, target
+        self.low: list[float] = []
+        self.high: list[float] = []
+        self.integer: list[int] = []
+        self.price: list[float] = []
+        self.rows: list[dict[int, float]] = []
+        self.ends: list[tuple[float, float]] = []
+        self.r = self._variables(steps.total, 0.0, 1.0)
+        self.sums: dict[int, float] = {}
+        place, ways = 0, []
+        for j, ends in enumerate(steps.ends):
+            own = range(place, place + steps.count[j])
+            place += steps.count[j]
+            for i in list(own)[:-1]:
+                d = self._variables(1, 0.0, 1.0, integer=1)[0]
+                self._row({d: 1.0, i: -1.0}, -np.inf, 0.0)
+                self._row({i + 1: 1.0, d: -1.0}, -np.inf, 0.0)
+            feature = int(steps.free[j])
+            ways += self._variables(1, 0.0, np.inf, price=1.0)
+            widths = np.diff(ends) * steps.cost[feature]
+            offset = float((steps.x[feature] - ends[0]) * steps.cost[feature])
+            self._row({**dict(zip(own, widths, strict=True)), ways[-1]: -1.0}, -np.inf, offset)
+            self._row({**dict(zip(own, widths, strict=True)), ways[-1]: 1.0}, offset, np.inf)
+        self._row(dict.fromkeys(ways, 1.0), 0.0, steps.farthest)
+
+    def at_most(self, curves: _Curves, choice: list[tuple[int, float]]) -> None:
+        """Add a variable that is at most the maximum of the pieces."""
+        p = self._variables(1, -np.inf, np.inf)[0]
+        self.sums[p] = 1.0
+        chosen = [self._variables(1, 0.0, 1.0, integer=1)[0] for _ in choice] if len(choice) > 1 else []
+        for number, (k, most) in enumerate(choice):
+            row = {p: 1.0, **{i: -v for i, v in zip(self.r, curves.rise[k], strict=True) if v}}
+            if chosen:
+                row[chosen[number]] = max(most, 0.0)
+            self._row(row, -np.inf, float(curves.base[k]) + (max(most, 0.0) if chosen else 0.0))
+        if chosen:
+            self._row(dict.fromkeys(chosen, 1.0), 1.0, 1.0)
+
+    def at_least(self, curves: _Curves) -> None:
+        """Subtract a variable that is at least the maximum of the pieces."""
+        m = self._variables(1, -np.inf, np.inf)[0]
+        self.sums[m] = -1.0
+        for base, rise in zip(curves.base, curves.rise, strict=True):
+            row = {m: 1.0, **{i: -v for i, v in zip(self.r, rise, strict=True) if v}}
+            self._row(row, float(base), np.inf)
+
+    def solve(self, max_seconds: float) -> tuple[Array | None, float]:
+        """Return the nearest point, or None, and a bound on its cost."""
+        self._row(self.sums, self.target, np.inf)
+        at = [(i, j, v) for i, row in enumerate(self.rows) for j, v in row.items()]
+        i, j, v = (np.array(column) for column in zip(*at, strict=True))
+        matrix = coo_array((v.astype(float), (i, j)), shape=(len(self.rows), len(self.low))).tocsr()
+        constraints = LinearConstraint(matrix, *np.array(self.ends).T)
+        price, integer = np.array(self.price), np.array(self.integer)
+        low, high = np.array(self.low), np.array(self.high)
+        limits = {"time_limit": float(max_seconds), "mip_rel_gap": CLOSE}
+        found = milp(price, integrality=integer, bounds=Bounds(low, high), constraints=constraints, options=limits)
+        bound = np.inf if found.status == INFEASIBLE else float(found.mip_dual_bound or found.fun or 0.0)
+        if found.x is None:
+            return None, bound
+        whole = np.round(found.x)  # binary numbers come with the solver's tolerance: without it, once more
+        low, high = np.where(integer == 1, whole, low), np.where(integer == 1, whole, high)
+        clean = milp(price, bounds=Bounds(low, high), constraints=constraints)
+        found = found if clean.x is None else clean
+        point, place = self.steps.x.copy(), 0
+        for feature, ends in zip(self.steps.free, self.steps.ends, strict=True):
+            r = np.clip(found.x[place : place + len(ends) - 1], 0.0, 1.0)
+            place += len(ends) - 1
+            point[feature] = np.clip(ends[0] + np.diff(ends) @ r, ends[0], ends[-1])
+        return point, bound
+
+    def _variables(self, count: int, low: float, high: float, integer: int = 0, price: float = 0.0) -> list[int]:
+        first = len(self.low)
+        self.low += [low] * count
+        self.high += [high] * count
+        self.integer += [integer] * count
+        self.price += [price] * count
+        return list(range(first, first + count))
+
+    def _row(self, row: dict[int, float], low: float, high: float) -> None:
+        self.rows.append(row)
+        self.ends.append((low, high))

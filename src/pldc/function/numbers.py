@@ -1,0 +1,71 @@
+"""Numbers as people write them: as many digits as matter, and nothing for what is rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, isfinite, log10
+
+import numpy as np
+
+NOTHING = 1e-9  # of the largest number beside it: what is smaller is shown as 0
+
+
+def number(value: float, digits: int = 4, beside: float = 0.0) -> str:
+    """Write a number with so many digits; 0 where it is nothing beside another one.
+
+    Examples
+    --------
+    >>> number(0.123456), number(123456.7), number(-4.9e-17, beside=3.0), number(1e-7)
+    ('0.1235', '123457', '0', '1e-07')
+    """
+    value = float(value)
+    if not isfinite(value):
+        return str(value).replace("-", "−").replace("inf", "∞")
+    if value == 0 or abs(value) <= NOTHING * abs(beside):
+        return "0"
+    place = floor(log10(abs(value)))
+    if not -5 < place < 9:
+        return f"{value:.{digits}g}"
+    text = f"{value:.{max(digits - 1 - place, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def numbers(values: Sequence[float] | np.ndarray, digits: int = 4, beside: float | None = None) -> list[str]:
+    """Write numbers that stand beside each other: what is nothing beside the largest of them is 0."""
+    given = np.asarray(values, dtype=np.float64)
+    finite = np.abs(given[np.isfinite(given)])
+    largest = max(float(finite.max(initial=0.0)), 0.0 if beside is None else abs(beside))
+    return [number(v, digits, largest) for v in given]
+
+
+def simplest_between(low: float, high: float) -> float:
+    """Return the number of the fewest digits between two, so that low ≤ it < high: a threshold that people can read.
+
+    Examples
+    --------
+    >>> simplest_between(0.2317, 0.2523), simplest_between(17.0, 23.5), simplest_between(-0.1, 0.2)
+    (0.24, 20.0, 0.0)
+    """
+    if low <= 0 < high:
+        return 0.0
+    middle = low + 0.5 * (high - low)
+    if not (high > low and isfinite(middle)):
+        return low
+    for digits in range(1, 17):
+        step = 10.0 ** (floor(log10(max(abs(low), abs(high)))) - digits + 1)
+        near = float(f"{round(middle / step) * step:.{digits + 1}g}")
+        if low <= near < high:
+            return near
+    return low
+
+
+def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of a table: the first column to the left, all others to the right."""
+    rows = [list(head), *(list(row) for row in body)]
+    widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
+    return [
+        "  ".join(
+            cell.ljust(w) if c == 0 else cell.rjust(w) for c, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

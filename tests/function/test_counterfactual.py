@@ -1,0 +1,146 @@
+"""The nearest point beyond a threshold, against exact searches on a line, a plain MILP and many random points."""
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
+from tests.function.common import KINDS, random_functions
+
+from pldc import PLDC
+from pldc.function.counterfactual import Counterfactual, nearest_crossing
+from pldc.function.curve import partial_dependence
+from pldc.function.integer_program import nearest_by_integers
+
+
+def case(seed, d, kind):
+    rng = np.random.default_rng(seed)
+    f = random_functions(rng, d)[kind]
+    x, cost = rng.normal(size=d), rng.uniform(0.5, 2.0, d)
+    box = np.tile([-3.0, 3.0], (d, 1))
+    values = f(rng.uniform(-3, 3, (2000, d)))
+    return f, x, float(np.quantile(values, rng.uniform(0.1, 0.9))), cost, box
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(10))
+def test_on_a_line_it_is_the_nearest_crossing(kind, seed):
+    f, x, threshold, cost, box = case(seed, 1, kind)
+    curve = partial_dependence(f, 0, x[None], *box[0])
+    gap = curve.y - threshold
+    i = np.flatnonzero(gap[1:] * gap[:-1] <= 0)
+    roots = curve.x[i] - gap[i] * np.diff(curve.x)[i] / np.diff(curve.y)[i]
+    found = nearest_crossing(f, x, threshold, cost, box)
+    assert len(roots)
+    assert found.cost == pytest.approx(cost[0] * np.abs(roots - x[0]).min(), rel=1e-5, abs=1e-9)
+    assert found.bound == pytest.approx(found.cost, rel=1e-5)
+
+
+def by_plain_milp(f, x, threshold, cost, box, big=200.0):
+    """Both parts of each term by binary numbers and one large constant; features are not bent."""
+    d, sign = len(x), 1.0 if f(x[None])[0] < threshold else -1.0
+    sizes = [part.n_pieces for term in f.terms for part in term.parts]
+    count = 2 * d + len(sizes) + sum(sizes)
+    rows, low, high = [], [], []
+
+    def row(entries, least, most):
+        line = np.zeros(count)
+        for place, value in entries:
+            line[place] += value
+        rows.append(line)
+        low.append(least)
+        high.append(most)
+
+    total, z = [], 2 * d + len(sizes)
+    for number, part in enumerate(part for term in f.terms for part in term.parts):
+        value = 2 * d + number
+        total.append((value, 1.0 if number % 2 == 0 else -1.0))
+        for k in range(part.n_pieces):
+            line = [(value, 1.0), *((j, -part.slopes[k, j]) for j in range(d))]
+            row(line, part.offsets[k], np.inf)
+            row([*line, (z + k, big)], -np.inf, part.offsets[k] + big)
+        row([(z + k, 1.0) for k in range(part.n_pieces)], 1.0, 1.0)
+        z += part.n_pieces
+    row([(place, sign * value) for place, value in total], sign * threshold, np.inf)
+    for j in range(d):
+        row([(d + j, 1.0), (j, -1.0)], -x[j], np.inf)
+        row([(d + j, 1.0), (j, 1.0)], x[j], np.inf)
+    lowest = np.concatenate([box[:, 0], np.zeros(d), np.full(len(sizes), -np.inf), np.zeros(sum(sizes))])
+    highest = np.concatenate([box[:, 1], np.full(d, np.inf), np.full(len(sizes), np.inf), np.ones(sum(sizes))])
+    found = milp(
+        np.concatenate([np.zeros(d), cost, np.zeros(count - 2 * d)]),
+        integrality=np.concatenate([np.zeros(2 * d + len(sizes)), np.ones(sum(sizes))]),
+        bounds=Bounds(lowest, highest),
+        constraints=LinearConstraint(np.array(rows), low, high),
+        options={"mip_rel_gap": 1e-7},
+    )
+    return found.fun
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("d", [2, 3])
+def test_it_is_the_optimum_of_a_mixed_integer_program(seed, d):
+    f, x, threshold, cost, box = case(100 + seed, d, "plain")
+    if seed % 2:  # a sum of two terms
+        f = PLDC.total([f, case(200 + seed, d, "plain")[0]])
+        threshold = float(np.median(f(np.random.default_rng(seed).uniform(-3, 3, (2000, d)))))
+    found = nearest_crossing(f, x, threshold, cost, box)
+    assert found.cost == pytest.approx(by_plain_milp(f, x, threshold, cost, box), rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_nearer_is_beyond_and_the_point_itself_is(kind, seed):
+    f, x, threshold, cost, box = case(50 + seed, 2, kind)
+    found = nearest_crossing(f, x, threshold, cost, box)
+    side = np.sign(threshold - f(x[None])[0])
+    assert side * (f(found.point[None])[0] - threshold) >= 0
+    assert cost @ np.abs(found.point - x) == pytest.approx(found.cost, rel=1e-6)
+    rng = np.random.default_rng(seed)
+    ball = rng.dirichlet(np.ones(2), 20_000) * rng.choice([-1.0, 1.0], (20_000, 2))
+    near = x + ball * np.sqrt(rng.random((20_000, 1))) * 0.999 * found.cost / cost
+    near = near[((near >= box[:, 0]) & (near <= box[:, 1])).all(axis=1)]
+    assert (side * (f(near) - threshold) < 0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fixed_features_stay_and_boxes_hold(kind):
+    f, x, threshold, cost, box = case(7, 3, kind)
+    free = nearest_crossing(f, x, threshold, cost, box)
+    moved = int(np.argmax(np.abs(free.point - x) * cost))
+    box[moved] = x[moved]
+    held = nearest_crossing(f, x, threshold, cost, box)
+    assert held.point is None or (held.point[moved] == x[moved] and held.cost >= free.cost - 1e-9)
+    box[moved] = [-3.0, 3.0]
+    dear = nearest_crossing(f, x, threshold, np.where(np.arange(3) == moved, 100.0 * cost, cost), box)
+    assert np.abs(dear.point - x)[moved] <= np.abs(free.point - x)[moved] + 1e-9 and dear.cost >= free.cost - 1e-9
+
+
+def test_what_cannot_be_reached_is_none_and_what_is_reached_is_free():
+    f = abs(PLDC.affine([1.0]))
+    box = np.array([[-1.0, 1.0]])
+    assert nearest_crossing(f, np.zeros(1), 2.0, np.ones(1), box).point is None
+    assert nearest_crossing(f, np.array([0.5]), 0.5, np.ones(1), box).cost == 0
+    two = PLDC.total([f, f])
+    assert nearest_crossing(two, np.zeros(1), 4.0, np.ones(1), box).point is None
+    assert nearest_crossing(two, np.zeros(1), 1.0, np.ones(1), box).cost == pytest.approx(0.5)
+
+
+def test_too_many_binary_numbers_are_refused(monkeypatch):
+    f = random_functions(np.random.default_rng(0), 2)["sum"]
+    monkeypatch.setattr("pldc.function.integer_program.MOST_BINARIES", 3)
+    with pytest.raises(ValueError, match=r"more than 3: ask a model of few pieces, model.simplify"):
+        nearest_by_integers(f.terms, np.zeros(2), 100.0, np.ones(2), np.tile([-3.0, 3.0], (2, 1)), None, 10.0)
+
+
+def test_the_answer_reads():
+    found = Counterfactual(("a", "b"), np.array([1.0, 2.0]), np.array([1.0, 2.5]), 3.0, 4.0, 4.0, 0.5, 0.5)
+    assert found.changes == {"b": 0.5} and found.to_dict()["point"] == {"a": 1.0, "b": 2.5}
+    assert str(found).splitlines()[1].split() == ["b", "2", "2.5"] and "time was out" not in str(found)
+    late = Counterfactual(("a", "b"), np.array([1.0, 2.0]), np.array([1.0, 2.5]), 3.0, 4.0, 4.0, 0.5, 0.1)
+    assert "time was out: no row is nearer than 0.1" in str(late)
+
+
+def test_out_of_time_the_best_so_far_is_returned_with_a_bound():
+    f, x, threshold, cost, box = case(7, 3, "sum")
+    whole, short = (nearest_crossing(f, x, threshold, cost, box, limit) for limit in (60.0, 1e-6))
+    assert short.bound <= whole.cost * (1 + 1e-6) and whole.cost <= short.cost * (1 + 1e-6)
+    assert (f(short.point[None])[0] - threshold) * (f(x[None])[0] - threshold) <= 0

@@ -1,0 +1,37 @@
+"""Numbers as people write them."""
+
+import numpy as np
+import pytest
+
+from pldc.function.numbers import number, numbers, table
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (1.0, "1"),
+        (0.123456, "0.1235"),
+        (-1234.56, "-1235"),
+        (123456.7, "123457"),
+        (1.5e12, "1.5e+12"),
+        (1e-7, "1e-07"),
+        (9.99999, "10"),
+        (np.inf, "∞"),
+        (-np.inf, "−∞"),
+    ],
+)
+def test_a_number(value, text):
+    assert number(value) == text
+
+
+def test_what_is_nothing_beside_others_is_zero():
+    assert number(-4.9e-17, beside=1.0) == "0" and number(-4.9e-17) == "-4.9e-17"
+    assert numbers([-4.9e-17, 2.0, 1e-5]) == ["0", "2", "1e-05"]
+    assert numbers([1e-17, 2e-17], beside=3.0) == ["0", "0"]
+    assert numbers([np.nan, 1.0]) == ["nan", "1"]
+
+
+def test_a_table_has_its_names_to_the_left():
+    assert table(["name", "a"], [["x", "10"], ["longer", "2"]]) == ["name     a", "x       10", "longer   2"]
