@@ -13,12 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, shown
-from pldc.fit import Fitted
 from pldc.function import ClassExplanation
 from pldc.function.max_affine import Array
+from pldc.model import Model
 from pldc.problem.losses import LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.recipe import Recipe, Rows
+from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 
 
@@ -212,9 +213,11 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
             outputs=len(self.classes_),
         )
 
-    def _take(self, found: Fitted) -> None:
-        super()._take(found)
-        self.functions_ = list(self.model_.functions)
+    def _keep(self, model: Model, folds: CrossFit | None = None) -> None:
+        super()._keep(model, folds)
+        if model.classes is not None:
+            self.classes_ = model.classes
+        self.functions_ = list(model.functions)
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores at the rows of X, (n, m); of two classes the score of the second less that of the first."""

@@ -17,12 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, flag, shown, whole
-from pldc.fit import Fitted, Settings
+from pldc.fit import Settings
 from pldc.function.max_affine import Array
+from pldc.model import Model
 from pldc.problem.losses import Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
+from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 
 MOST_PIECES = 10_000  # of each part, that can be asked for
@@ -294,9 +296,8 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
             standardize=self.standardize,
         )
 
-    def _take(self, found: Fitted) -> None:
-        super()._take(found)
-        model = self.model_
+    def _keep(self, model: Model, folds: CrossFit | None = None) -> None:
+        super()._keep(model, folds)
         self.clip_range_ = model.target_range
         if model.levels is None:
             self.function_ = model.function
