@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.model_selection import KFold
+from tests.export import mutations
 from tests.export.fits import FRAME, KINDS, NAMES, X, fitted, quick, rows, y
 
 import pldc
@@ -305,3 +306,9 @@ def test_version_of_the_package_is_kept(tmp_path):
 def test_records_are_written_whole(tmp_path):
     write_file(tmp_path / "m.json", {"a": [1.5, "é"]})
     assert read_file(tmp_path / "m.json") == {"a": [1.5, "é"]}
+
+
+def test_damaged_and_hostile_files():
+    outcomes, memory = mutations.main(1500)
+    assert outcomes["refused"] > 1000 and outcomes["equal"] > 5 and outcomes["loaded, rewritten"] > 5
+    assert memory <= mutations.MOST_MEMORY
