@@ -4,7 +4,13 @@ from importlib import import_module
 from typing import Any
 
 # What is offered, and the file that has it.
-FORMATS: dict[str, str] = {}
+FORMATS = {
+    "to_c": "c",
+    "to_js": "javascript",
+    "to_numpy": "numpy_source",
+    "to_sql": "sql",
+    "to_torch": "torch_module",
+}
 
 __all__ = list(FORMATS)
 
