@@ -19,7 +19,7 @@ from pldc.export.model_file import checksum
 MOST_MEMORY, BESIDE = 10, 1 << 17  # times the file, beside so many bytes that even an empty file takes
 WEIRD = [
     None, True, False, 0, -1, 1e308, -1e-320, 2**63, 10**400, "", "inf", "a" * 5000, "__import__('os').abort()", [], {},
-    [[]], [None], {"$float": "inf"}, {"$float": []}, {"$tuple": 3}, {"$dict": [[[], 1]]}, {"$object": "Exact", "tol": []},
+    [[]], [None], {"$float": "inf"}, {"$float": []}, {"$tuple": 3}, {"$dict": [[[], 1]]}, {"$object": "Exact", "a": []},
     {"$array": [1], "dtype": "float64", "shape": [1]}, {"$array": ["a"], "dtype": "<U99999", "shape": [1]},
     {"$array": [1], "dtype": "object", "shape": []}, {"$array": [], "dtype": "float64", "shape": [0, 10**9]},
     {"$array": [{"$object": "Squared"}], "dtype": "object", "shape": [1]}, {"$object": "DCRegressor"}, ["$tuple"],
@@ -125,8 +125,7 @@ def one(path):
     try:
         outcome = load(path)
     except ValueError as error:
-        assert 20 < len(str(error)) < 1000, error
-        outcome = "refused"
+        outcome = "refused" if 20 < len(str(error)) < 1000 else f"refused unclearly: {error!s:.100}"
     finally:
         memory = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()

@@ -1,6 +1,7 @@
 """Models as code: every format predicts as the model does, for every kind of fit."""
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from tests.export.fits import KINDS, fitted, rows
 
-from pldc import PLDC
+from pldc import PLDC, MaxAffine
 from pldc.export import to_c, to_js, to_numpy, to_sql, to_torch
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
@@ -30,7 +31,7 @@ def expected(kind):
 
 
 def sizes(kind, X):
-    """Sizes of what is added up at each row: rounding is relative to these."""
+    """Sizes of what is added up at each row: far outside, where parts cancel, rounding is relative to these."""
     out = np.ones(len(X))
     for f in fitted(kind).model_.functions:
         for term in f.terms:
@@ -40,21 +41,28 @@ def sizes(kind, X):
     return out
 
 
-def check(kind, found, tol=1e-9, X=None):
-    """Compare with what the model says: relative to the prediction, or to 1 where it is smaller."""
+def check(kind, found):
+    """Compare with what the model says: to 1e-9, relative to the prediction, or to 1 where it is smaller."""
     for name, wanted in expected(kind).items():
-        near = tol * np.maximum(1.0, np.abs(wanted))
-        wrong = np.abs(np.asarray(found[name], dtype=np.float64) - wanted) > near
-        assert found[name] is not None and np.shape(found[name]) == wanted.shape and not wrong.any(), (
-            name,
-            np.abs(np.asarray(found[name]) - wanted).max(),
-        )
+        assert np.shape(found[name]) == wanted.shape
+        error = np.abs(np.asarray(found[name], dtype=np.float64) - wanted) / np.maximum(1.0, np.abs(wanted))
+        assert error.max() <= 1e-9, name
     if "label" in found:
         scores = expected(kind)["score"]
         ranked = np.sort(scores, axis=1)
         clear = ranked[:, -1] - ranked[:, -2] > 1e-9 * np.maximum(1.0, np.abs(ranked[:, -1]))
         labels = fitted(kind).classes_[scores.argmax(axis=1)]
         assert clear.mean() > 0.9 and (np.asarray(found["label"])[clear] == labels[clear]).all()
+
+
+def check_single(kind, X, found):
+    """Compare in single precision: to 1e-5 of the prediction near the data, to 1e-6 of the parts of the sum far out."""
+    model = fitted(kind).model_
+    wanted = model.predict(X)[:, None] if model.classes is None else model.scores(X)
+    error = np.abs(np.reshape(found, wanted.shape) - wanted)
+    near = np.abs((X - model.center) / model.spread).max(axis=1) < 10
+    assert near.sum() > 700 and (error / np.maximum(1.0, np.abs(wanted)))[near].max() <= 1e-5
+    assert (error / sizes(kind, X)[:, None]).max() <= 1e-6
 
 
 def test_the_check_can_fail():
@@ -123,9 +131,8 @@ def filled(base, kind, real):
     """Make a table of the rows, with a key."""
     columns = ", ".join(f"{quoted(name)} {real}" for name in names_of(kind))
     base.execute(f'CREATE TABLE "the rows" (id INTEGER, {columns})')
-    base.executemany(
-        'INSERT INTO "the rows" VALUES (?, ?, ?, ?)', [(k, *row) for k, row in enumerate(rows(kind).tolist())]
-    )
+    cells = [(k, *row) for k, row in enumerate(rows(kind).tolist())]
+    base.executemany('INSERT INTO "the rows" VALUES (?, ?, ?, ?)', cells)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -147,10 +154,50 @@ def test_duckdb(kind):
     frame = pd.DataFrame(rows(kind), columns=names_of(kind))
     frame.insert(0, "id", np.arange(len(frame)))
     base.register("the rows", frame)
-    check(
-        kind,
-        answers(kind, base.execute(to_sql(fitted(kind), "the rows", "duckdb", ["id"]) + " ORDER BY id").fetchall()),
-    )
+    query = to_sql(fitted(kind), "the rows", "duckdb", ["id"]) + " ORDER BY id"
+    check(kind, answers(kind, base.execute(query).fetchall()))
+
+
+@pytest.mark.skipif("PLDC_POSTGRESQL" not in os.environ, reason="PLDC_POSTGRESQL names no database to connect to")
+@pytest.mark.parametrize("kind", KINDS)
+def test_postgresql(kind):
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+    with psycopg.connect(os.environ["PLDC_POSTGRESQL"]) as base:
+        columns = ", ".join(f"{quoted(name)} DOUBLE PRECISION" for name in names_of(kind))
+        base.execute(f'CREATE TEMPORARY TABLE "the rows" (id INTEGER, {columns})')
+        with base.cursor().copy('COPY "the rows" FROM STDIN') as copy:
+            for k, row in enumerate(rows(kind).tolist()):
+                copy.write_row((k, *row))
+        query = to_sql(fitted(kind), "the rows", "postgresql", ["id"]) + " ORDER BY id"
+        check(kind, answers(kind, base.execute(query).fetchall()))
+
+
+def test_rows_without_a_number_get_no_prediction():
+    names, model = names_of("plain"), fitted("plain").model_
+    base = sqlite3.connect(":memory:")
+    base.execute(f"CREATE TABLE t ({', '.join(names)})")
+    base.executemany("INSERT INTO t VALUES (?, ?, ?)", [(1, 2, 3), (1, None, 3)])
+    found = [row[0] for row in base.execute(to_sql(model, "t"))]
+    filled = None if getattr(model, "medians", None) is None else model.predict(np.array([[1, model.medians[1], 3]]))[0]
+    assert found == pytest.approx([model.predict(np.array([[1.0, 2.0, 3.0]]))[0], filled])
+
+
+def test_more_pieces_and_features_than_an_expression_may_have():
+    rng = np.random.default_rng(0)
+    parts = [MaxAffine(rng.standard_normal((k, 1100)), rng.standard_normal(k)) for k in (60, 1)]
+    f, X = PLDC(*parts), rng.standard_normal((3, 1100))
+    base = sqlite3.connect(":memory:")
+    base.execute(f"CREATE TABLE t ({', '.join(f'x{k}' for k in range(1100))})")
+    base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * 1100)})", X.tolist())
+    found = [row[0] for row in base.execute(to_sql(f, "t"))]
+    np.testing.assert_allclose(found, f(X), rtol=1e-9)
+    with pytest.raises(ValueError, match="more than 1500"):
+        to_sql(PLDC.affine(np.ones(1600)), "t")
+
+
+def test_names_are_quoted():
+    statement = to_sql(fitted("default"), ("my schema", 'a"b'), keep=["id; DROP TABLE t"])
+    assert '"my schema"."a""b"' in statement and '"id; DROP TABLE t"' in statement and '"width ""in"" cm"' in statement
 
 
 # ---------------------------------------------------------------- C
@@ -203,6 +250,14 @@ def test_c(kind, tmp_path):
     check(kind, run_c(fitted(kind).model_, rows(kind), "double", tmp_path))
 
 
+@needs_gcc
+@pytest.mark.parametrize("kind", ["default", "program", "three classes"])
+def test_c_in_single_precision(kind, tmp_path):
+    X = rows(kind).astype(np.float32).astype(np.float64)
+    found = run_c(fitted(kind).model_, X, "float", tmp_path)
+    check_single(kind, X, found.get("prediction", found.get("score")))
+
+
 # ---------------------------------------------------------------- JavaScript
 
 SCRIPT = """
@@ -247,6 +302,16 @@ def test_torch(kind):
         if module.temperature is not None:
             found["probability"] = module.probabilities(x).numpy()
     check(kind, found)
+
+
+@pytest.mark.parametrize("kind", ["default", "program", "three classes"])
+def test_torch_in_single_precision(kind):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    X = rows(kind).astype(np.float32)
+    with torch.no_grad():
+        found = to_torch(fitted(kind), "float")(torch.tensor(X))
+    assert found.dtype is torch.float32
+    check_single(kind, X.astype(np.float64), found.numpy().astype(np.float64))
 
 
 def test_a_torch_module_can_be_trained_and_stored(tmp_path):

@@ -61,10 +61,9 @@ static inline void ${name}_values(const $cell *row, $real *out) {
       $real rise = (x[${name}_source[r]] - ${name}_start[r]) / ${name}_width[r];
       z[width] = rise < 0 ? 0 : rise > 1 ? 1 : rise;
     }
-    out[term[0]] += ${name}_largest(piece, term[3], z, width);
-    piece += term[3] * (width + 1);
-    out[term[0]] -= ${name}_largest(piece, term[4], z, width);
-    piece += term[4] * (width + 1);
+    const $real *minus = piece + term[3] * (width + 1);
+    out[term[0]] += ${name}_largest(piece, term[3], z, width) - ${name}_largest(minus, term[4], z, width);
+    piece = minus + term[4] * (width + 1);
   }
 }
 """

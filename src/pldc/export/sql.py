@@ -186,7 +186,7 @@ def _cut(words: Dialect, value: str, low: float, high: float) -> str:
 def _gap(known: Learned, inputs: list[str]) -> str:
     """Return whether a number is missing that nothing can stand in for; other functions would skip it."""
     free = [short for short, feature in zip(inputs, known.features, strict=True) if np.isnan(_fill(feature))]
-    return " OR ".join(f"{short} IS NULL" for short in free)
+    return f"({_total(free)}) IS NULL" if free else ""
 
 
 def _fill(feature: Any) -> float:
