@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from tests.quick import few_kinds, few_starts
 
-from pldc import CrossValidation, DCClassifier, DCRegressor, Exact, Huber, Seminorm
+from pldc import CrossValidation, DCClassifier, DCRegressor, Exact, Huber, Quantile, Seminorm
 
 rng = np.random.default_rng(7)
 X = rng.uniform(-2, 3, (60, 3)) * [1.0, 10.0, 0.1] + [0.0, 100.0, 0.0]
@@ -37,6 +37,7 @@ MAKERS = {
     "convex": lambda: quick(DCRegressor(shape="convex", clip=False), X, y),
     "monotone": lambda: quick(DCRegressor(monotone=np.array([1, 0, -1])), X, y),
     "counts": lambda: quick(DCRegressor(loss="poisson"), X, np.round(np.maximum(y, 0))),
+    "quantiles": lambda: quick(DCRegressor(loss=Quantile([0.1, 0.5, 0.6])), X, y),
     "two classes": lambda: quick(DCClassifier(class_weight={"it's high": 2, "low": 1.5}), FRAME, TWO),
     "three classes": lambda: quick(DCClassifier(), X, THREE),
     "hinge loss": lambda: DCClassifier(loss="hinge", lam=0.05).fit(X[:25], THREE[:25] > 0),

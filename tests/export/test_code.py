@@ -113,7 +113,7 @@ def answers(kind, fetched):
     assert (keys == np.arange(len(rows(kind)))).all()
     model = fitted(kind).model_
     if model.classes is None:
-        return {"prediction": rest[:, 0]}
+        return {"prediction": rest[:, 0] if model.levels is None else rest}
     count = len(model.classes)
     found = {"label": rest[:, 0], "score": rest[:, 1 : count + 1]}
     return found | ({"probability": rest[:, count + 1 :]} if model.temperature is not None else {})
@@ -141,7 +141,7 @@ def test_sqlite(kind):
     filled(base, kind, "REAL")
     cursor = base.execute(to_sql(fitted(kind), "the rows", keep=["id"]) + " ORDER BY id")
     names = [column[0] for column in cursor.description]
-    assert names[:2] == ["id", "prediction"]
+    assert names[:2] == ["id", "prediction_0" if kind == "quantiles" else "prediction"]
     check(kind, answers(kind, cursor.fetchall()))
 
 
@@ -216,6 +216,9 @@ BODY
 }
 """
 REGRESSION = '    printf("%.17g", (double)pldc_predict(row));'
+LEVELS = """    TYPE out[9];
+    pldc_predict(row, out);
+    for (int k = 0; k < COUNT; k++) printf("%.17g ", (double)out[k]);"""
 SCORES = """    TYPE out[9];
     pldc_scores(row, out);
     printf("%d", pldc_predict(row));
@@ -229,7 +232,9 @@ SHARES = """
 def run_c(model, X, dtype, folder):
     """Compile the header with a program around it, and run it on rows."""
     count = len(model.functions)
-    body = REGRESSION if model.classes is None else SCORES + SHARES * (model.temperature is not None)
+    body = REGRESSION if model.levels is None else LEVELS
+    if model.classes is not None:
+        body = SCORES + SHARES * (model.temperature is not None)
     text = MAIN.replace("BODY", body).replace("TYPE", dtype).replace("COUNT", str(count))
     (folder / "model.h").write_text(to_c(model, dtype))
     (folder / "main.c").write_text(text)
@@ -239,7 +244,7 @@ def run_c(model, X, dtype, folder):
     out = subprocess.run([folder / "main"], input=given, capture_output=True, text=True, check=True).stdout
     table = np.array([line.split() for line in out.splitlines()], dtype=np.float64)
     if model.classes is None:
-        return {"prediction": table[:, 0]}
+        return {"prediction": table[:, 0] if model.levels is None else table}
     found = {"label": model.classes[table[:, 0].astype(int)], "score": table[:, 1 : count + 1]}
     return found | ({"probability": table[:, count + 1 :]} if model.temperature is not None else {})
 

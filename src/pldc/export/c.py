@@ -74,6 +74,22 @@ static inline $real ${name}_predict(const $cell *row) {
 $cuts  return value;
 }
 """
+LEVELS = """
+/* Predictions of all levels, in order. */
+static inline void ${name}_predict(const $cell *row, $real *out) {
+  ${name}_values(row, out);
+  for (int k = 0; k < $functions; k++) {
+    $real value = out[k];
+    int j = k;
+    for (; j > 0 && out[j - 1] > value; j--) out[j] = out[j - 1];
+    out[j] = value;
+  }
+  for (int k = 0; k < $functions; k++) {
+    $real value = out[k];
+$cuts    out[k] = value;
+  }
+}
+"""
 CLASSES = """
 /* Labels of the classes, in the order of the scores. */
 static $label const ${name}_labels[$functions] = {$labels};
@@ -119,10 +135,10 @@ typedef struct { $real number; const char *text; } ${name}_cell;
 def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     """Return a C header (C99) that predicts as the model does.
 
-    It defines ``pldc_predict(row)``, where a row is an array of the columns of the training, in their order. Of classes
-    that is the place of the class; ``pldc_label(row)`` is its label, ``pldc_scores(row, out)`` and, if there are any,
-    ``pldc_probabilities(row, out)`` fill an array. With columns of categories or dates a row is an array of
-    ``pldc_cell``, of a number or a text. Link with ``-lm`` for probabilities.
+    It defines ``pldc_predict(row)``, where a row is an array of the columns of the training, in their order. Of several
+    quantiles it is ``pldc_predict(row, out)``. Of classes it is the place of the class; ``pldc_label(row)`` is its
+    label, ``pldc_scores(row, out)`` and, if there are any, ``pldc_probabilities(row, out)`` fill an array. With columns
+    of categories or dates a row is an array of ``pldc_cell``, each a number or a text. Link with ``-lm``.
 
     Parameters
     ----------
@@ -176,7 +192,9 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
         "exp": "expf" if dtype == "float" else "exp",
         "temperature": number(known.temperature or 0.0),
     }
-    answers = [REGRESSION] if known.classes is None else [CLASSES, PROBABILITIES][: 1 + (known.temperature is not None)]
+    answers = [REGRESSION if known.levels is None else LEVELS]
+    if known.classes is not None:
+        answers = [CLASSES] if known.temperature is None else [CLASSES, PROBABILITIES]
     templates = [START, *([] if known.plain else [CELLS]), TABLES, BODY, *answers, "\n#endif\n"]
     listed = " ".join(", ".join(column for column, _ in known.columns).replace("*", "×").replace("\\", "/").split())
     title = f"/* {known.title} Columns: {listed} */"

@@ -35,6 +35,14 @@ export function predict(row) {
   return Math.min(Math.max(values(row)[0], %(low)s), %(high)s);
 }
 """
+LEVELS = """
+export const levels = %(levels)s;
+
+export function predict(row) {
+  const sorted = values(row).sort((a, b) => a - b);
+  return sorted.map((value) => Math.min(Math.max(value, %(low)s), %(high)s));
+}
+"""
 CLASSES = """
 export const classes = %(labels)s;
 
@@ -98,7 +106,8 @@ def to_js(model: Any) -> str:
         BODY % {"count": len(known.functions)},
     ]
     if known.classes is None:
-        parts.append(REGRESSION % {"low": _number(known.low), "high": _number(known.high)})
+        words = {"low": _number(known.low), "high": _number(known.high), "levels": list(known.levels or [])}
+        parts.append((REGRESSION if known.levels is None else LEVELS) % words)
     else:
         parts.append(CLASSES % {"labels": _json(known.classes)})
         if known.temperature is not None:

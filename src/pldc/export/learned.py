@@ -26,9 +26,11 @@ class Learned(NamedTuple):
     Attributes
     ----------
     functions : tuple of PLDC
-        One, or the score of each class.
+        One, or the score of each class, or one for each of several levels of quantiles.
     low, high : float
         Predictions of a regression are cut to this range.
+    levels : tuple of float or None
+        Of several quantiles, whose values are put in order before they are cut.
     classes : list or None
         Labels, as Python's text, numbers and booleans.
     temperature : float or None
@@ -45,6 +47,7 @@ class Learned(NamedTuple):
     functions: tuple[PLDC, ...]
     low: float
     high: float
+    levels: tuple[float, ...] | None
     classes: list[Any] | None
     temperature: float | None
     columns: tuple[tuple[str, str], ...]
@@ -92,6 +95,7 @@ def learned(model: Any) -> Learned:
         functions=record.functions,
         low=max(record.limits[0], record.lowest),
         high=max(record.limits[1], record.lowest),
+        levels=record.levels,
         classes=None if record.classes is None else record.classes.tolist(),
         temperature=record.temperature,
         columns=columns,

@@ -135,7 +135,11 @@ def _faults(model: Model) -> list[tuple[bool, str]]:
         (len(width) > 1, f"functions, center and spread are of {' and '.join(map(str, sorted(width)))} features"),
         (not (ranges[:, 0] <= ranges[:, 1]).all(), "limits and target_range must be pairs (low, high)"),
         (np.isnan(model.lowest), "lowest must be a number"),
-        (labels is None and len(model.functions) != 1, "a regression has one function"),
+        (labels is not None and model.levels is not None, "it has classes, or levels of quantiles, but not both"),
+        (
+            labels is None and len(model.functions) != (1 if model.levels is None else len(model.levels)),
+            "a regression has one function, or one for each level",
+        ),
         (
             labels is not None and (labels.ndim != 1 or len(set(labels.tolist())) != len(model.functions)),
             "there must be a function for each class",

@@ -22,6 +22,11 @@ REGRESSION = """
 def predict(X):
     return np.clip(values(X)[:, 0], {low}, {high})
 """
+LEVELS = """
+
+def predict(X):
+    return np.clip(np.sort(values(X), axis=1), {low}, {high})
+"""
 CLASSES = """
 
 def scores(X):
@@ -77,7 +82,8 @@ def to_numpy(model: Any) -> str:
         VALUES.format(count=len(known.functions)),
     ]
     if known.classes is None:
-        parts.append(REGRESSION.format(low=_number(known.low), high=_number(known.high)))
+        answer = REGRESSION if known.levels is None else LEVELS
+        parts.append(answer.format(low=_number(known.low), high=_number(known.high)))
     else:
         parts.append(CLASSES.format(labels=known.classes))
         if known.temperature is not None:

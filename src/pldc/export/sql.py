@@ -69,9 +69,9 @@ DIALECTS = {
 def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep: Sequence[str] = ()) -> str:
     """Return a SELECT statement that predicts for every row of a table, as the model does.
 
-    Its result has the columns `keep` and ``prediction``; of classes also ``score_0``, ``score_1``, … in the order of
-    ``classes_`` and, if there are any, ``probability_0``, …. A row in which a number is missing that the model knows
-    nothing to put in for gets NULL.
+    Its result has the columns `keep` and ``prediction``; of several quantiles ``prediction_0``, …; of classes also
+    ``score_0``, … in the order of ``classes_`` and, if there are any, ``probability_0``, …. A row in which a number is
+    missing that the model knows nothing to put in for gets NULL. For large tables take a model of few pieces.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
         steps.append(_step(f"s{number}", [*carried, *values], before))
     names = [f"{short} AS {_name(name)}" for name, short in zip(keep, kept, strict=True)]
     finish = _regression if known.classes is None else _classes
-    steps_after, results = finish(known, words, kept, outputs, f"s{len(known.groups())}", _gap(known, inputs))
+    steps_after, results = finish(known, words, carried, outputs, f"s{len(known.groups())}", _gap(known, inputs))
     clash = {result.rsplit(" AS ", 1)[1] for result in results} & set(keep)
     if clash:
         raise ValueError(f"keep names {sorted(clash)}, which the statement itself returns: rename it in a view.")
@@ -194,10 +194,19 @@ def _fill(feature: Any) -> float:
 
 
 def _regression(
-    known: Learned, words: Dialect, kept: list[str], outputs: list[str], before: str, gap: str
+    known: Learned, words: Dialect, carried: list[str], outputs: list[str], before: str, gap: str
 ) -> tuple[list[str], list[str]]:
-    value = _cut(words, outputs[0], known.low, known.high)
-    return [], [f"{_unless(gap, value)} AS prediction"]
+    """Return a cut; values of several levels are put in order first, neighbour by neighbour."""
+    steps = []
+    for turn in range(len(outputs) if known.levels else 0):
+        pairs = list(zip(outputs[turn % 2 :: 2], outputs[turn % 2 + 1 :: 2], strict=False))
+        ordered = {a: f"{words.least}({a}, {b}) AS {a}" for a, b in pairs}
+        ordered |= {b: f"{words.greatest}({a}, {b}) AS {b}" for a, b in pairs}
+        steps.append(_step(f"o{turn}", [*carried, *(ordered.get(short, short) for short in outputs)], before))
+        before = f"o{turn}"
+    values = [_unless(gap, _cut(words, short, known.low, known.high)) for short in outputs]
+    names = [f"prediction_{k}" for k in range(len(outputs))] if known.levels else ["prediction"]
+    return steps, [f"{value} AS {name}" for value, name in zip(values, names, strict=True)]
 
 
 def _unless(gap: str, value: str) -> str:
@@ -205,12 +214,12 @@ def _unless(gap: str, value: str) -> str:
 
 
 def _classes(
-    known: Learned, words: Dialect, kept: list[str], outputs: list[str], before: str, gap: str
+    known: Learned, words: Dialect, carried: list[str], outputs: list[str], before: str, gap: str
 ) -> tuple[list[str], list[str]]:
     scores = [f"{_unless(gap, short)} AS {short}" for short in outputs]
     steps = [
-        _step("scores", [*kept, *scores], before),
-        _step("best", [*kept, *outputs, f"{words.largest(outputs)} AS best"], "scores"),
+        _step("scores", [*carried, *scores], before),
+        _step("best", [*carried, *outputs, f"{words.largest(outputs)} AS best"], "scores"),
     ]
     cases = " ".join(
         f"WHEN {short} = best THEN {_label(label)}" for short, label in zip(outputs, known.classes or [], strict=True)
@@ -220,7 +229,7 @@ def _classes(
         warmth = words.number(known.temperature)
         powers = [_cut(words, f"{warmth}*({short} - best)", SMALLEST_EXPONENT, np.inf) for short in outputs]
         shares = [f"CASE WHEN best IS NULL THEN NULL ELSE exp({power}) END AS p{k}" for k, power in enumerate(powers)]
-        steps.append(_step("powers", [*kept, *outputs, "best", *shares], "best"))
+        steps.append(_step("powers", [*carried, *outputs, "best", *shares], "best"))
         total = _total([f"p{k}" for k in range(len(outputs))])
         results += [f"p{k} / ({total}) AS probability_{k}" for k in range(len(outputs))]
     return steps, results

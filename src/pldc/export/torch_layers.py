@@ -51,6 +51,8 @@ class PiecewiseLinear(nn.Module):
         Their `plus` and `minus` are the pieces of each term, slopes and offset, around the means of the features.
     classes : list or None
         Labels.
+    levels : tuple of float or None
+        Of several quantiles.
     temperature : float or None
     """
 
@@ -63,19 +65,23 @@ class PiecewiseLinear(nn.Module):
         groups = [Group(known, k, kind) for k in range(len(known.groups()))]
         self.groups, self.functions = nn.ModuleList(groups), [group.functions for group in groups]
         self.count, self.classes, self.temperature = len(known.functions), known.classes, known.temperature
-        self.low, self.high = known.low, known.high
+        self.low, self.high, self.levels = known.low, known.high, known.levels
         fills = [getattr(f, "fill", np.nan) for f in known.features] if known.plain else [np.nan] * len(known.center)
         self.register_buffer("center", torch.tensor(known.center.tolist(), dtype=kind))
         self.register_buffer("fill", torch.tensor(fills, dtype=kind))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return predictions (n,) of a regression, or scores (n, m)."""
+        """Return predictions (n,) of a regression, (n, m) of several quantiles, or scores (n, m)."""
         x = torch.where(torch.isnan(x), self.fill, x)
         out: list[Tensor] = [torch.zeros(len(x), dtype=x.dtype, device=x.device) for _ in range(self.count)]
         for functions, group in zip(self.functions, self.groups, strict=True):
             for function, value in zip(functions, group(x, x - self.center), strict=True):
                 out[function] = out[function] + value
-        return torch.stack(out, dim=1) if self.classes is not None else torch.clamp(out[0], self.low, self.high)
+        values = torch.stack(out, dim=1)
+        if self.classes is not None:
+            return values
+        ordered = values[:, 0] if self.levels is None else torch.sort(values, dim=1).values
+        return torch.clamp(ordered, self.low, self.high)
 
     def probabilities(self, x: Tensor) -> Tensor:
         """Return the probability of each class, (n, m)."""
