@@ -238,7 +238,7 @@ def damaged(tmp_path, change, reseal=True):
         (lambda r: r["parameters"].update(lam={"$code": "1"}), r"unknown mark '\$code'"),
         (lambda r: r["parameters"].update(n_jobs=2**70), "more than 64 bits"),
         (lambda r: r["model"].update(kind="new"), "kind must be one of"),
-        (lambda r: r["model"].update(center=[1.0]), "of 1 and 3 features"),
+        (lambda r: r["model"].update(center=[1.0]), "parts are of 1 and 3 features"),
         (lambda r: r["model"].update(center={"$array": [1.0], "dtype": "float64", "shape": []}), "lists of numbers"),
         (lambda r: r["model"].update(center="abc"), r"model\.center must be of type ndarray"),
         (lambda r: r["model"].update(spread=["a" * 10**5, 1.0, 2.0]), "not of a type 'float64'"),
@@ -254,8 +254,8 @@ def damaged(tmp_path, change, reseal=True):
         (lambda r: r["model"].pop("spread"), "no entry 'spread'"),
         (lambda r: r["model"].update(spreads=1), "entry 'spreads', which this version"),
         (lambda r: r["model"]["errors"].update(weight=[-1.0]), "errors need sizes and weights"),
-        (lambda r: r.update(n_features_in=4), "of 3 features"),
-        (lambda r: r.update(feature_names_in=["a"]), "of 3 features"),
+        (lambda r: r.update(n_features_in=4), "of 3 columns"),
+        (lambda r: r.update(feature_names_in=["a"]), "of 3 columns"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(change, message, tmp_path):
