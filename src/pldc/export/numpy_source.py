@@ -17,6 +17,14 @@ def values(X):
         out[:, k] += (Z @ plus[:, :-1].T + plus[:, -1]).max(axis=1) - (Z @ minus[:, :-1].T + minus[:, -1]).max(axis=1)
     return out
 """
+CELLS = """
+EPOCH, DAY = np.datetime64(0, "us"), np.timedelta64(86_400_000_000, "us")
+
+
+def gap(cell):
+    return cell is None or type(cell).__name__ == "NAType" or cell != cell
+
+"""
 REGRESSION = """
 
 def predict(X):
@@ -102,7 +110,7 @@ def _features(known: Learned) -> str:
         filled = all(fill == fill for fill in fills)
         last = f"np.where(np.isnan(X), {fills}, X)" if filled else "X"
         return f"\ndef features(X):\n    X = np.asarray(X, dtype=float)\n    return {last}\n"
-    lines = ["", "def features(X):", "    X = np.asarray(X, dtype=object)", "    out = []"]
+    lines = [CELLS, "def features(X):", "    X = np.asarray(X, dtype=object)", "    out = []"]
     for column, (_, kind) in enumerate(known.columns):
         lines.append(f"    x = {READ[kind].format(column=column)}")
         others = levels(known.features, column)
@@ -112,15 +120,14 @@ def _features(known: Learned) -> str:
     return "\n".join([*lines, "    return np.column_stack(out).astype(float)", ""])
 
 
-MISSING = "[c is None or c != c or str(c) in ('NaT', '<NA>') for c in x]"
 READ = {
-    "number": "np.array([np.nan if c is None else float(c) for c in X[:, {column}]])",
-    "category": f"[None if gap else str(c) for x in [X[:, {{column}}]] for c, gap in zip(x, {MISSING})]",
-    "date": '(X[:, {column}].astype("datetime64[us]") - np.datetime64(0, "us")) / np.timedelta64(1, "D")',
+    "number": "np.array([np.nan if gap(c) else float(c) for c in X[:, {column}]])",
+    "category": "[None if gap(c) else str(c) for c in X[:, {column}]]",
+    "date": '(np.array([None if gap(c) else c for c in X[:, {column}]], "datetime64[us]") - EPOCH) / DAY',
 }
 FEATURES: dict[str, Any] = {
     "number": lambda f, _: f"np.where(np.isnan(x), {f.fill}, x)",
-    "missing": lambda f, _: "[c is None or c != c for c in x]",
+    "missing": lambda f, _: "[gap(c) for c in x]",
     "level": lambda f, others: f"[c in {spellings(f.level, others)} for c in x]",
     "statistic": lambda f, others: (
         f"[{ {s: value for level, value in f.table for s in spellings(level, others)} | {None: f.missing} }"
