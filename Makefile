@@ -38,6 +38,7 @@ bench: $(VENV)/stamp-bench
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.tuned_fit $(if $(AUTHORS),--authors $(AUTHORS)))
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.whole_tables)
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.compact)
+	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.exports)
 	$(BIN)/python -m benchmarks.million
 	$(BIN)/python -m benchmarks.report
 

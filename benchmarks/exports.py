@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 import duckdb
 import numpy as np
 import pandas as pd
+from experiments.data import load
 
 from benchmarks.report import list_table
-from experiments.data import load
 from pldc import DCRegressor
 from pldc.export import to_c, to_js, to_numpy, to_sql
 
