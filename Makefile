@@ -39,6 +39,7 @@ bench: $(VENV)/stamp-bench
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.whole_tables)
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.compact)
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.columns)
+	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.exports)
 	$(BIN)/python -m benchmarks.million
 	$(BIN)/python -m benchmarks.report
 

@@ -64,6 +64,7 @@ def test_public_names():
         "certify",
         "from_dict",
         "interpolate",
+        "load",
     ]
     assert sorted(pldc.__all__) == names
     assert all(hasattr(pldc, name) for name in pldc.__all__)

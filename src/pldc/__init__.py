@@ -1,5 +1,6 @@
 """Piecewise-linear regression and classification by differences of convex functions."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pldc.fit.settings import CrossValidation
@@ -21,6 +22,7 @@ from pldc.solve.interpolation import interpolate
 
 if TYPE_CHECKING:
     from pldc.estimators import DCClassifier, DCRegressor
+    from pldc.estimators.files import load
 
 __version__ = "0.2.0"
 __all__ = [
@@ -53,16 +55,16 @@ __all__ = [
     "certify",
     "from_dict",
     "interpolate",
+    "load",
 ]
-ESTIMATORS = ("DCClassifier", "DCRegressor")
+# Names that bring scikit-learn along, and where they are.
+ESTIMATORS = {"DCClassifier": "estimators", "DCRegressor": "estimators", "load": "estimators.files"}
 
 
 def __getattr__(name: str) -> Any:
     """Import an estimator when it is first asked for: the processes of a cross-validation do without scikit-learn."""
     if name in ESTIMATORS:
-        from pldc import estimators
-
-        return getattr(estimators, name)
+        return getattr(import_module(f"pldc.{ESTIMATORS[name]}"), name)
     raise AttributeError(f"module 'pldc' has no attribute {name!r}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import replace
 from html import escape
@@ -164,7 +165,11 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             classes=getattr(self, "classes_", None),
             version=pldc.__version__,
         )
-        self.model_, self._folds = model, found.folds
+        self._keep(model, found.folds)
+
+    def _keep(self, model: Model, folds: CrossFit | None = None) -> None:
+        """Keep a model, and its numbers as attributes; what does not apply is not there."""
+        self.model_, self._folds = model, folds
         self.reference_, self.spread_, self.n_iter_ = model.center, model.spread, model.n_iter
         known: dict[str, Any] = {"cv_score_": model.cv_score, "cv_results_": model.cv_results or None}
         known["feature_importances_"] = model.importances
@@ -182,6 +187,24 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.categorical = True
         return tags
+
+    def save_model(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a file, which :func:`pldc.load` reads: JSON, without code or training rows.
+
+        Everything comes back to the last bit: predictions, intervals, explanations, all fitted attributes. Parameters
+        that are neither numbers, text nor objects of this package, such as a splitter as `cv`, are left out with a
+        warning, and are the default after loading; only another fit would use them.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in ``.json``, or in ``.json.gz`` for a file of less than half the size. An older file is replaced, once
+            the new one is written whole.
+        """
+        from pldc.estimators.files import save
+
+        check_is_fitted(self, "model_")
+        save(self, path)
 
     def __getattr__(self, name: str) -> Any:
         """Say where an attribute of the program is to be had, if a model of few pieces is asked for it."""

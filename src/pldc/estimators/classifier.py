@@ -16,13 +16,14 @@ from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, shown
 from pldc.estimators.reading import Reading
 from pldc.estimators.tables import Given, encoded, read
-from pldc.fit import Fitted
 from pldc.function import ClassExplanation, Contributions
 from pldc.function.contributions import METHODS, class_contributions
 from pldc.function.max_affine import Array
+from pldc.model import Model
 from pldc.problem.losses import LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.recipe import Recipe
+from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 
 
@@ -224,9 +225,11 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
             outputs=len(self.classes_),
         )
 
-    def _take(self, found: Fitted, columns: Encoding | None, medians: Array | None) -> None:
-        super()._take(found, columns, medians)
-        self.functions_ = list(self.model_.functions)
+    def _keep(self, model: Model, folds: CrossFit | None = None) -> None:
+        super()._keep(model, folds)
+        if model.classes is not None:
+            self.classes_ = model.classes
+        self.functions_ = list(model.functions)
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores at the rows of X, (n, m); of two classes the score of the second less that of the first."""

@@ -20,12 +20,14 @@ from pldc.estimators.checks import check_weight, choice, flag, shown, whole
 from pldc.estimators.monotone import signs_of
 from pldc.estimators.reading import RegressionReading
 from pldc.estimators.tables import Given, encoded, read
-from pldc.fit import Fitted, Settings
+from pldc.fit import Settings
 from pldc.function.max_affine import Array
+from pldc.model import Model
 from pldc.problem.losses import Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe
+from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 
 MOST_PIECES = 10_000  # of each part, that can be asked for
@@ -308,9 +310,8 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
             standardize=self.standardize,
         )
 
-    def _take(self, found: Fitted, columns: Encoding | None, medians: Array | None) -> None:
-        super()._take(found, columns, medians)
-        model = self.model_
+    def _keep(self, model: Model, folds: CrossFit | None = None) -> None:
+        super()._keep(model, folds)
         self.clip_range_ = model.target_range
         if model.levels is None:
             self.function_ = model.function

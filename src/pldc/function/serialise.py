@@ -82,13 +82,14 @@ def _read(record: Any, place: str) -> Term:
         slopes = _entry(part, "slopes", where)
         if type(slopes) is not list or not slopes:
             raise ValueError(f"{where}.slopes must be a list of lists, and not empty.")
-        rows = [_numbers(row, f"{where}.slopes[{k}]") for k, row in enumerate(slopes)]
         offsets = _numbers(_entry(part, "offsets", where), f"{where}.offsets")
-        if len({len(row) for row in rows}) > 1 or len(rows) != len(offsets) or len(rows[0]) == 0:
+        for k, row in enumerate(slopes):
+            _check(row, f"{where}.slopes[{k}]")
+        if len({len(row) for row in slopes}) > 1 or len(slopes) != len(offsets) or len(slopes[0]) == 0:
             raise ValueError(
-                f"{where} needs as many slopes as offsets, all equally long; got {len(rows)} and {len(offsets)}."
+                f"{where} needs as many slopes as offsets, all equally long; got {len(slopes)} and {len(offsets)}."
             )
-        parts.append(MaxAffine(np.array(rows), offsets))
+        parts.append(MaxAffine(_array(slopes, f"{where}.slopes"), offsets))
     knots = record.get("knots")
     if knots is not None and type(knots) is not list:
         raise ValueError(f"{place}.knots must be a list of lists.")
@@ -108,9 +109,17 @@ def _entry(record: Any, name: str, place: str) -> Any:
 
 
 def _numbers(values: Any, place: str) -> Array:
-    """Return a list of numbers as an array. Types are checked first: NumPy would run the code of other objects."""
+    _check(values, place)
+    return _array(values, place)
+
+
+def _check(values: Any, place: str) -> None:
+    """Refuse what is not a list of numbers, before NumPy sees it: it would run the code of other objects."""
     if type(values) is not list or not set(map(type, values)) <= {int, float}:
         raise ValueError(f"{place} must be a list of numbers.")
+
+
+def _array(values: Any, place: str) -> Array:
     try:
         array = np.array(values, dtype=np.float64)
     except OverflowError:  # a whole number beyond all floats

@@ -1,0 +1,282 @@
+"""C: a model as one header without dependencies, in double or single precision."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from pldc.export.learned import Learned, learned, levels, pieces_about, ramps, spellings
+
+START = """
+#ifndef $guard
+#define $guard
+#include <math.h>
+#include <string.h>
+"""
+TABLES = """
+static const $real ${name}_center[] = {$center};
+/* Ramps: the feature, where each begins, and how long it is. */
+static const int ${name}_source[] = {$source};
+static const $real ${name}_start[] = {$start};
+static const $real ${name}_width[] = {$length};
+/* Terms: the function, first and last ramp, pieces added and pieces subtracted. */
+static const int ${name}_terms[][5] = {$term};
+static const $real ${name}_pieces[] = {
+  $pieces
+};
+
+/* Features of a row. */
+static inline void ${name}_features(const $cell *row, $real *x) {
+$rules
+}
+"""
+BODY = """
+/* Largest of some pieces at z: each is its slopes and, last, its offset. */
+static inline $real ${name}_largest(const $real *piece, int count, const $real *z, int width) {
+  $real best = 0;
+  for (int k = 0; k < count; k++, piece += width + 1) {
+    $real value = piece[width];
+    for (int j = 0; j < width; j++) value += piece[j] * z[j];
+    if (k == 0 || value > best) best = value;
+  }
+  return best;
+}
+
+/* Values of the functions: what is predicted before it is cut, or the scores of the classes. */
+static inline void ${name}_values(const $cell *row, $real *out) {
+  $real x[$features], z[$width];
+  ${name}_features(row, x);
+  for (int k = 0; k < $functions; k++) out[k] = 0;
+  for (int j = 0; j < $features; j++) z[j] = x[j] - ${name}_center[j];
+  const $real *piece = ${name}_pieces;
+  for (int t = 0; t < $terms; t++) {
+    const int *term = ${name}_terms[t];
+    int width = $features;
+    for (int r = term[1]; r < term[2]; r++, width++) {
+      $real rise = (x[${name}_source[r]] - ${name}_start[r]) / ${name}_width[r];
+      z[width] = rise < 0 ? 0 : rise > 1 ? 1 : rise;
+    }
+    const $real *minus = piece + term[3] * (width + 1);
+    out[term[0]] += ${name}_largest(piece, term[3], z, width) - ${name}_largest(minus, term[4], z, width);
+    piece = minus + term[4] * (width + 1);
+  }
+}
+"""
+REGRESSION = """
+static inline $real ${name}_predict(const $cell *row) {
+  $real value;
+  ${name}_values(row, &value);
+$cuts  return value;
+}
+"""
+LEVELS = """
+/* Predictions of all levels, in order. */
+static inline void ${name}_predict(const $cell *row, $real *out) {
+  ${name}_values(row, out);
+  for (int k = 0; k < $functions; k++) {
+    $real value = out[k];
+    int j = k;
+    for (; j > 0 && out[j - 1] > value; j--) out[j] = out[j - 1];
+    out[j] = value;
+  }
+  for (int k = 0; k < $functions; k++) {
+    $real value = out[k];
+$cuts    out[k] = value;
+  }
+}
+"""
+CLASSES = """
+/* Labels of the classes, in the order of the scores. */
+static $label const ${name}_labels[$functions] = {$labels};
+
+static inline void ${name}_scores(const $cell *row, $real *scores) {
+  ${name}_values(row, scores);
+}
+
+/* Place of the class with the highest score. */
+static inline int ${name}_predict(const $cell *row) {
+  $real scores[$functions];
+  int best = 0;
+  ${name}_values(row, scores);
+  for (int k = 1; k < $functions; k++) {
+    if (scores[k] > scores[best]) best = k;
+  }
+  return best;
+}
+
+static inline $label ${name}_label(const $cell *row) {
+  return ${name}_labels[${name}_predict(row)];
+}
+"""
+PROBABILITIES = """
+static inline void ${name}_probabilities(const $cell *row, $real *p) {
+  $real total = 0, top;
+  ${name}_values(row, p);
+  top = p[0];
+  for (int k = 1; k < $functions; k++) {
+    if (p[k] > top) top = p[k];
+  }
+  for (int k = 0; k < $functions; k++) total += p[k] = $exp($temperature * (p[k] - top));
+  for (int k = 0; k < $functions; k++) p[k] /= total;
+}
+"""
+CELLS = """
+/* A cell of a row: a text for a category, NULL if it is missing; else a number, NAN if it is missing. Dates are days
+   since 1 January 1970, on the clock of the training. */
+typedef struct { $real number; const char *text; } ${name}_cell;
+"""
+
+
+def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
+    """Return a C header (C99) that predicts as the model does.
+
+    It defines ``pldc_predict(row)``, where a row is an array of the columns of the training, in their order. Of several
+    quantiles it is ``pldc_predict(row, out)``. Of classes it is the place of the class; ``pldc_label(row)`` is its
+    label, ``pldc_scores(row, out)`` and, if there are any, ``pldc_probabilities(row, out)`` fill an array. With columns
+    of categories or dates a row is an array of ``pldc_cell``, each a number or a text. Link with ``-lm``.
+
+    Parameters
+    ----------
+    model : fitted DCRegressor or DCClassifier, Model or PLDC
+    dtype : {"double", "float"}, default="double"
+    name : str, default="pldc"
+        What all names begin with: give several models different ones.
+
+    Examples
+    --------
+    >>> from pldc import PLDC
+    >>> "static inline float hat_predict(const float *row)" in to_c(abs(PLDC.affine([1.0])), "float", "hat")
+    True
+    """
+    if dtype not in ("double", "float"):
+        raise ValueError(f"dtype must be 'double' or 'float', got {dtype!r}.")
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(f"name must be one that C allows, of letters, digits and underscores; got {name!r:.80}.")
+    known, number = learned(model), NUMBERS[dtype]
+    bent: list[tuple[int, float, float]] = []
+    terms, parts, width = [], [], len(known.features)
+    for hinges, group in known.groups():
+        own = [] if hinges is None else ramps(hinges)
+        bent += own
+        width = max(width, len(known.features) + len(own))
+        for function, term in group:
+            both = pieces_about(term, known.center)
+            parts += [_row(map(number, piece)) for part in both for piece in part]
+            terms.append(f"{{{_row(map(str, [function, len(bent) - len(own), len(bent), *map(len, both)]))}}}")
+    source, start, length = zip(*bent or [(0, 0.0, 1.0)], strict=True)
+    labels = known.classes or [0]
+    words = {
+        "name": name,
+        "guard": f"{name.upper()}_H",
+        "real": dtype,
+        "cell": dtype if known.plain else f"{name}_cell",
+        "functions": len(known.functions),
+        "features": len(known.features),
+        "width": width,
+        "terms": len(terms),
+        "center": _row(map(number, known.center.tolist())),
+        "source": _row(map(str, source)),
+        "start": _row(map(number, start)),
+        "length": _row(map(number, length)),
+        "term": _row(terms),
+        "pieces": ",\n  ".join(parts),
+        "rules": "\n".join(f"  x[{k}] = {rule};" for k, rule in enumerate(_features(known, number))),
+        "cuts": _cuts(known, number),
+        "label": LABELS[type(labels[0])],
+        "labels": _row(map(_label, labels)),
+        "exp": "expf" if dtype == "float" else "exp",
+        "temperature": number(known.temperature or 0.0),
+    }
+    answers = [REGRESSION if known.levels is None else LEVELS]
+    if known.classes is not None:
+        answers = [CLASSES] if known.temperature is None else [CLASSES, PROBABILITIES]
+    templates = [START, *([] if known.plain else [CELLS]), TABLES, BODY, *answers, "\n#endif\n"]
+    listed = " ".join(", ".join(column for column, _ in known.columns).replace("*", "×").replace("\\", "/").split())
+    title = f"/* {known.title} Columns: {listed} */"
+    return title + "".join(Template(each).substitute(words) for each in templates)
+
+
+def _double(value: float) -> str:
+    return repr(value) if math.isfinite(value) else "NAN"
+
+
+def _single(value: float) -> str:
+    if abs(value) > float(np.finfo(np.float32).max):
+        raise ValueError(f"{value} is beyond all numbers of single precision: take dtype='double'.")
+    return f"{np.float32(value)!s}f" if math.isfinite(value) else "NAN"
+
+
+def _row(values: Iterable[str]) -> str:
+    return ", ".join(values)
+
+
+def _label(value: Any) -> str:
+    return _text(value) if isinstance(value, str) else repr(int(value)) if isinstance(value, bool) else repr(value)
+
+
+def _text(value: str) -> str:
+    """Return a text of C, in UTF-8; what is not plain is written byte by byte."""
+    plain = frozenset(b" !#$%&'()*+,-./:;<=>@[]^_`{|}~")
+    out = (chr(b) if (chr(b).isalnum() and b < 128) or b in plain else f"\\{b:03o}" for b in value.encode())
+    return '"' + "".join(out) + '"'
+
+
+def _cuts(known: Learned, number: Callable[[float], str]) -> str:
+    limits = [(sign, limit) for sign, limit in (("<", known.low), (">", known.high)) if math.isfinite(limit)]
+    return "".join(f"  if (value {sign} {number(limit)}) value = {number(limit)};\n" for sign, limit in limits)
+
+
+def _features(known: Learned, number: Callable[[float], str]) -> list[str]:
+    """Return the expression of each feature."""
+    out = []
+    for feature in known.features:
+        kind, place = known.columns[feature.column][1], f"row[{feature.column}]"
+        cell = place if known.plain else f"{place}.text" if kind == "category" else f"{place}.number"
+        gap = f"{cell} == NULL" if kind == "category" else f"isnan({cell})"
+        rule = FEATURES[feature.kind](feature, cell, number, levels(known.features, feature.column))
+        out.append(rule.replace(GAP, gap))
+    return out
+
+
+GAP = "/*gap*/"  # where a rule asks whether the cell is missing
+
+
+def _number(feature: Any, cell: str, number: Callable[[float], str], _: set[str]) -> str:
+    return cell if math.isnan(feature.fill) else f"{GAP} ? {number(feature.fill)} : {cell}"
+
+
+def _missing(feature: Any, cell: str, number: Callable[[float], str], _: set[str]) -> str:
+    return f"{GAP} ? 1 : 0"
+
+
+def _is(cell: str, level: str, others: set[str]) -> str:
+    return " || ".join(f"!strcmp({cell}, {_text(each)})" for each in spellings(level, others))
+
+
+def _level(feature: Any, cell: str, number: Callable[[float], str], others: set[str]) -> str:
+    return f"!({GAP}) && ({_is(cell, feature.level, others)}) ? 1 : 0"
+
+
+def _statistic(feature: Any, cell: str, number: Callable[[float], str], others: set[str]) -> str:
+    cases = [f"({_is(cell, level, others)}) ? {number(value)}" for level, value in feature.table]
+    return " :\n    ".join([f"{GAP} ? {number(feature.missing)}", *cases, number(feature.default)])
+
+
+def _date(feature: Any, cell: str, number: Callable[[float], str], _: set[str]) -> str:
+    value = cell
+    if feature.wave != "linear":
+        since, period = f"({cell} + {number(3.0 if feature.period == 7.0 else 0.0)})", number(feature.period)
+        value = f"({since} - {period} * floor({since} / {period}))"
+        if feature.wave != "position":
+            value = f"{feature.wave}({number(2.0 * math.pi)} * {value} / {period})"
+    return f"{GAP} ? {number(feature.fill)} : {value}"
+
+
+NUMBERS: dict[str, Callable[[float], str]] = {"double": _double, "float": _single}
+LABELS = {str: "const char *", int: "long", bool: "int", float: "double"}
+FEATURES = {"number": _number, "missing": _missing, "level": _level, "statistic": _statistic, "date": _date}

@@ -1,0 +1,160 @@
+"""JavaScript: a model as one ES module without dependencies, for browsers and Node."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pldc.export.learned import Learned, learned, levels, pieces, ramps, refuse_zones, spellings
+
+BODY = """
+function largest(parts, z) {
+  let best = -Infinity;
+  for (const piece of parts) {
+    let value = piece[piece.length - 1];
+    for (let j = 0; j < z.length; j++) value += piece[j] * z[j];
+    if (!(value <= best)) best = value;
+  }
+  return best;
+}
+
+// Values of the functions at a row: an array in the order of `columns`, or an object by their names.
+function values(row) {
+  const x = features(Array.isArray(row) ? row : columns.map((name) => row[name]));
+  const out = new Array(%(count)d).fill(0);
+  for (const [bends, terms] of groups) {
+    const ramp = ([j, start, width]) => Math.min(Math.max((x[j] - start) / width, 0), 1);
+    const z = x.concat(bends.map(ramp));
+    for (const [k, plus, minus] of terms) out[k] += largest(plus, z) - largest(minus, z);
+  }
+  return out;
+}
+"""
+REGRESSION = """
+export function predict(row) {
+  return Math.min(Math.max(values(row)[0], %(low)s), %(high)s);
+}
+"""
+LEVELS = """
+export const levels = %(levels)s;
+
+export function predict(row) {
+  const sorted = values(row).sort((a, b) => a - b);
+  return sorted.map((value) => Math.min(Math.max(value, %(low)s), %(high)s));
+}
+"""
+CLASSES = """
+export const classes = %(labels)s;
+
+export function scores(row) {
+  return values(row);
+}
+
+export function predict(row) {
+  const s = values(row);
+  return classes[s.indexOf(Math.max(...s))];
+}
+"""
+PROBABILITIES = """
+export function probabilities(row) {
+  const s = values(row);
+  const top = Math.max(...s);
+  const p = s.map((score) => Math.exp(%(temperature)r * (score - top)));
+  const total = p.reduce((a, b) => a + b);
+  return p.map((each) => each / total);
+}
+"""
+HELPERS = """
+const missing = (c) => c === null || c === undefined || Number.isNaN(c);
+const days = (c) => (c instanceof Date ? c.getTime() / 86400000 : c);
+"""
+
+
+def to_js(model: Any) -> str:
+    """Return an ES module that predicts as the model does.
+
+    It exports ``predict(row)`` and ``columns``; of classes also ``classes``, ``scores(row)`` and, if there are any,
+    ``probabilities(row)``. A row is an array in the order of the training, or an object by column names. Null and NaN
+    are missing; a date is a ``Date``, read in UTC, or a number of days since 1970.
+
+    Parameters
+    ----------
+    model : fitted DCRegressor or DCClassifier, Model or PLDC
+
+    Examples
+    --------
+    >>> from pldc import PLDC
+    >>> "export function predict(row)" in to_js(PLDC.affine([1.0]))
+    True
+    """
+    known = learned(model)
+    refuse_zones(model, "JavaScript")
+    groups = [
+        f"  [{_json(list(map(list, ramps(hinges))) if hinges is not None else [])}, [\n"
+        + "".join(f"    [{k}, {', '.join(map(_json, pieces(term)))}],\n" for k, term in terms)
+        + "  ]],\n"
+        for hinges, terms in known.groups()
+    ]
+    parts = [
+        f"// {known.title}",
+        f"export const columns = {json.dumps([name for name, _ in known.columns], indent=2)};",
+        HELPERS,
+        "// For each set of ramps (feature, start, width): number of the function, pieces added, pieces subtracted.",
+        "// A piece is its slopes and, last, its offset.",
+        f"const groups = [\n{''.join(groups)}];\n",
+        _features(known),
+        BODY % {"count": len(known.functions)},
+    ]
+    if known.classes is None:
+        words = {"low": _number(known.low), "high": _number(known.high), "levels": list(known.levels or [])}
+        parts.append((REGRESSION if known.levels is None else LEVELS) % words)
+    else:
+        parts.append(CLASSES % {"labels": _json(known.classes)})
+        if known.temperature is not None:
+            parts.append(PROBABILITIES % {"temperature": known.temperature})
+    return "\n".join(part.strip("\n") + "\n" for part in parts)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def _number(value: float) -> str:
+    return repr(value) if abs(value) < float("inf") else f"{'-' * (value < 0)}Infinity"
+
+
+def _features(known: Learned) -> str:
+    """Return the function that makes features of cells."""
+    rows = []
+    for feature in known.features:
+        others = levels(known.features, feature.column)
+        rows.append(f"    {FEATURES[feature.kind](feature, f'c[{feature.column}]', others)},")
+    return "\n".join(["function features(c) {", "  return [", *rows, "  ];", "}"])
+
+
+def _level(feature: Any, cell: str, others: set[str]) -> str:
+    return f"!missing({cell}) && {_json(spellings(feature.level, others))}.includes(String({cell})) ? 1 : 0"
+
+
+def _statistic(feature: Any, cell: str, others: set[str]) -> str:
+    table = [[spelt, value] for level, value in feature.table for spelt in spellings(level, others)]
+    return f"missing({cell}) ? {feature.missing!r} : new Map({_json(table)}).get(String({cell})) ?? {feature.default!r}"
+
+
+def _date(feature: Any, cell: str, _: set[str]) -> str:
+    value = f"days({cell})"
+    if feature.wave != "linear":
+        since = f"({value} + {3.0 if feature.period == 7.0 else 0.0})"
+        value = f"({since} - {feature.period!r} * Math.floor({since} / {feature.period!r}))"
+        if feature.wave != "position":
+            value = f"Math.{feature.wave}(2 * Math.PI * {value} / {feature.period!r})"
+    return f"missing({cell}) ? {feature.fill!r} : {value}"
+
+
+FEATURES: dict[str, Any] = {
+    "number": lambda f, cell, _: f"missing({cell}) ? {'NaN' if f.fill != f.fill else repr(f.fill)} : Number({cell})",
+    "missing": lambda f, cell, _: f"missing({cell}) ? 1 : 0",
+    "level": _level,
+    "statistic": _statistic,
+    "date": _date,
+}

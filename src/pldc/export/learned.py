@@ -1,0 +1,147 @@
+"""What every format writes down: functions, limits, labels, and how cells become features. One reading for all."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pldc.function import PLDC, Hinges, Term
+from pldc.function.max_affine import Array
+from pldc.model import Model
+
+
+class Cell(NamedTuple):
+    """A feature that is a number of the table; `fill` where it is missing, NaN if nothing is known to put there."""
+
+    column: int
+    fill: float
+    kind: str = "number"
+
+
+class Learned(NamedTuple):
+    """A fitted model as the formats see it.
+
+    Attributes
+    ----------
+    functions : tuple of PLDC
+        One, or the score of each class, or one for each of several levels of quantiles.
+    low, high : float
+        Predictions of a regression are cut to this range.
+    levels : tuple of float or None
+        Of several quantiles, whose values are put in order before they are cut.
+    classes : list or None
+        Labels, as Python's text, numbers and booleans.
+    temperature : float or None
+        Probabilities are softmax of temperature × scores.
+    columns : tuple of (str, str)
+        Name and kind of each column of the table: "number", "category" or "date".
+    features : tuple
+        How each feature is made of a column: each has `kind` and `column`, and what its kind needs.
+    center : array
+        Typical values of the features: in single precision, sums around them lose least.
+    version : str
+    """
+
+    functions: tuple[PLDC, ...]
+    low: float
+    high: float
+    levels: tuple[float, ...] | None
+    classes: list[Any] | None
+    temperature: float | None
+    columns: tuple[tuple[str, str], ...]
+    features: tuple[Any, ...]
+    center: Array
+    version: str
+
+    @property
+    def title(self) -> str:
+        """What the file says of itself."""
+        return f"A model fitted with pldc {self.version}." if self.version else "A function of pldc."
+
+    @property
+    def plain(self) -> bool:
+        """Whether features are numbers of the table, one a column."""
+        return all(kind == "number" for _, kind in self.columns) and len(self.features) == len(self.columns)
+
+    def groups(self) -> list[tuple[Hinges | None, list[tuple[int, Term]]]]:
+        """Return the terms with the number of their function, those of equal hinges together; those of none first."""
+        terms = [(k, term) for k, f in enumerate(self.functions) for term in f.terms]
+        known = list(dict.fromkeys(term.hinges for _, term in terms))
+        known.sort(key=lambda hinges: hinges is not None)
+        place = {hinges: k for k, hinges in enumerate(known)}
+        terms.sort(key=lambda pair: place[pair[1].hinges])
+        return [(hinges, list(each)) for hinges, each in groupby(terms, key=lambda pair: pair[1].hinges)]
+
+
+def learned(model: Any) -> Learned:
+    """Read a fitted estimator, the record of a fit, or a function alone."""
+    if isinstance(model, PLDC):
+        model = Model("program", (model,), np.zeros(model.n_features), np.ones(model.n_features))
+    record = model if isinstance(model, Model) else getattr(model, "model_", None)
+    if not isinstance(record, Model):
+        raise TypeError(f"Expected a fitted DCRegressor or DCClassifier, a Model or a PLDC, got {model!r:.80}.")
+    count, encoding, medians = len(record.center), getattr(record, "columns", None), getattr(record, "medians", None)
+    if encoding is None:
+        names = record.feature_names or tuple(f"x{k}" for k in range(count))
+        columns = tuple((name, "number") for name in names)
+        fills = [np.nan] * count if medians is None else medians.tolist()
+        features: tuple[Any, ...] = tuple(Cell(k, fill) for k, fill in enumerate(fills))
+    else:
+        columns = tuple((column.name, column.kind) for column in encoding.columns)
+        features = encoding.features
+    return Learned(
+        functions=record.functions,
+        low=max(record.limits[0], record.lowest),
+        high=max(record.limits[1], record.lowest),
+        levels=record.levels,
+        classes=None if record.classes is None else record.classes.tolist(),
+        temperature=record.temperature,
+        columns=columns,
+        features=features,
+        center=record.center,
+        version=record.version,
+    )
+
+
+def ramps(hinges: Hinges) -> list[tuple[int, float, float]]:
+    """Return feature, start and width of each ramp."""
+    return list(zip(hinges.source.tolist(), hinges.start.tolist(), hinges.width.tolist(), strict=True))
+
+
+def pieces(term: Term) -> tuple[list[list[float]], list[list[float]]]:
+    """Return the pieces of both parts, each as its slopes and, last, its offset."""
+    plus, minus = (np.column_stack([part.slopes, part.offsets]).tolist() for part in term.parts)
+    return plus, minus
+
+
+def pieces_about(term: Term, center: Array) -> tuple[list[list[float]], list[list[float]]]:
+    """Return the pieces as functions of features less `center`, and of ramps as they are."""
+    moved = np.append(center, np.zeros(term.plus.n_features - len(center)))
+    plus, minus = (np.column_stack([part.slopes, part.offsets + part.slopes @ moved]).tolist() for part in term.parts)
+    return plus, minus
+
+
+def spellings(level: str, others: Any) -> list[str]:
+    """Return how a level may be spelt by other tools: 1 as 1.0, True as true, unless that is another level."""
+    more = [level + ".0"] if level.lstrip("-").isdigit() else [level.lower()] if level in ("True", "False") else []
+    return [level, *(each for each in more if each not in others)]
+
+
+def levels(features: tuple[Any, ...], column: int) -> set[str]:
+    """Return all levels of a column."""
+    own = [feature for feature in features if feature.column == column]
+    single = {feature.level for feature in own if feature.kind == "level"}
+    return single.union(*({level for level, _ in each.table} for each in own if each.kind == "statistic"))
+
+
+def refuse_zones(model: Any, wanted: str) -> None:
+    """Refuse dates with a time zone, whose clock other tools do not know."""
+    encoding = getattr(getattr(model, "model_", model), "columns", None)
+    for column in () if encoding is None else encoding.columns:
+        if column.zone is not None:
+            raise ValueError(
+                f"Dates of column {column.name!r} are in the time zone {column.zone}, which {wanted} cannot follow: "
+                "fit to dates without a zone."
+            )

@@ -1,0 +1,165 @@
+"""Model files: what a fit has learned, as versioned JSON. Reading one runs no code and believes nothing unchecked.
+
+A file is one dictionary: ``pldc_model``, the version of the format; ``sha256``, a checksum of the rest; ``estimator``
+and ``parameters``, to fit it again; and ``model``, the record. ``model.schema.json`` describes it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import secrets
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from reprlib import repr as shortened
+from typing import Any
+
+import numpy as np
+
+from pldc.export.plain import read, write
+from pldc.model import Model
+
+VERSION = 1
+SUFFIXES = (".json", ".json.gz")
+SCHEMA = Path(__file__).with_name("model.schema.json")
+GZIP = b"\x1f\x8b"
+FREE = 1 << 20  # bytes that a text may unpack to, and what is read may take, however small the file is
+MOST_UNPACKED = 20  # times the packed size; numbers pack to a half or a third
+MOST_READ = 8  # times the text, that lists and numbers read from it may take
+KINDS = ("compact", "simplified", "program")
+
+
+def write_file(path: str | os.PathLike[str], record: dict[str, Any]) -> None:
+    """Write a record with its checksum, whole or not at all; `.gz` packs it."""
+    target = Path(path)
+    if not target.name.endswith(SUFFIXES):
+        raise ValueError(f"A model file ends in {' or '.join(SUFFIXES)}, got {target.name!r}.")
+    sealed = {"pldc_model": VERSION, "sha256": checksum(record)} | record
+    data = json.dumps(sealed, separators=(",", ":"), allow_nan=False).encode()
+    if target.name.endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(draft, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, target)
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()
+
+
+def read_file(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the record of a file, if version and checksum are right."""
+    data, place = Path(path).read_bytes(), shortened(str(path))
+    try:
+        text = (unpacked(data) if data.startswith(GZIP) else data).decode()
+        del data
+        if _memory(text) > MOST_READ * len(text) + FREE:
+            raise ValueError("it consists of brackets and commas more than of numbers")
+        record = json.loads(text, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError(f"{place} is not a model file: its lists are nested too deeply.") from None
+    except (ValueError, zlib.error) as error:
+        raise ValueError(f"{place} is not a model file: {error!s:.200}.") from None
+    if type(record) is not dict or "pldc_model" not in record:
+        raise ValueError(f"{place} is not a model file: it has no entry 'pldc_model'. save_model writes one.")
+    version, seal = record.pop("pldc_model"), record.pop("sha256", None)
+    if type(version) is not int or version != VERSION:
+        raise ValueError(
+            f"{place} is of version {shortened(version)} of the format; this pldc reads version {VERSION}. "
+            "Load it with the pldc that wrote it, or a newer one."
+        )
+    if seal != checksum(record):
+        raise ValueError(f"{place} was damaged or changed: its checksum is wrong. Save the model again.")
+    return record
+
+
+def unpacked(data: bytes) -> bytes:
+    """Return what a gzip file holds, if it is one file, whole, and not out of proportion."""
+    stream = zlib.decompressobj(wbits=31)
+    text = stream.decompress(data, MOST_UNPACKED * len(data) + FREE)
+    if stream.unconsumed_tail:
+        raise ValueError(f"it unpacks to more than {MOST_UNPACKED} times its size")
+    if not stream.eof or stream.unused_data:
+        raise ValueError("it is cut off, or goes on after its end")
+    return text
+
+
+def checksum(record: dict[str, Any]) -> str:
+    """SHA-256 of a record: of its JSON text without spaces, keys in order, other characters than ASCII escaped."""
+    try:
+        text = json.dumps(record, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    except RecursionError:
+        raise ValueError("The file is nested too deeply.") from None
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _memory(text: str) -> int:
+    """Bytes that Python would take for the lists, dictionaries, texts and numbers of a JSON text, about."""
+    count = text.count
+    return 96 * count("[") + 200 * count("{") + 33 * count(",") + 35 * count('"')
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def write_model(model: Model) -> dict[str, Any]:
+    """Return the record of a fit as what JSON knows."""
+    return write(model, Model)
+
+
+def read_model(data: Any) -> Model:
+    """Return the record of a fit, if its parts belong together."""
+    model: Model = read(data, Model, "model")
+    for wrong, reason in _faults(model):
+        if wrong:
+            raise ValueError(f"model: {reason}.")
+    return model
+
+
+def _faults(model: Model) -> list[tuple[bool, str]]:
+    """Return what must not be, and what is to be said of it."""
+    width = {f.n_features for f in model.functions} | {model.center.size, model.spread.size}
+    columns, medians = getattr(model, "columns", None), getattr(model, "medians", None)
+    if columns is not None:
+        width.add(len(columns.features))
+    if medians is not None:
+        width.add(medians.size)
+    ranges = np.array([model.limits, model.target_range])
+    labels, errors = model.classes, model.errors
+    return [
+        (model.kind not in KINDS, f"kind must be one of {', '.join(KINDS)}, got {shortened(model.kind)}"),
+        (not model.functions, "it has no functions"),
+        (
+            not all(_numbers(a) for a in (model.center, model.spread, medians) if a is not None),
+            "center, spread and medians must be lists of numbers",
+        ),
+        (len(width) > 1, f"its parts are of {' and '.join(map(str, sorted(width)))} features"),
+        (not (ranges[:, 0] <= ranges[:, 1]).all(), "limits and target_range must be pairs (low, high)"),
+        (np.isnan(model.lowest), "lowest must be a number"),
+        (labels is not None and model.levels is not None, "it has classes, or levels of quantiles, but not both"),
+        (
+            labels is None and len(model.functions) != (1 if model.levels is None else len(model.levels)),
+            "a regression has one function, or one for each level",
+        ),
+        (
+            labels is not None and (labels.ndim != 1 or len(set(labels.tolist())) != len(model.functions)),
+            "there must be a function for each class",
+        ),
+        (errors is not None and not _sound(errors.size, errors.weight), "errors need sizes and weights, and both ≥ 0"),
+    ]
+
+
+def _numbers(array: np.ndarray) -> bool:
+    return array.ndim == 1 and array.dtype == np.float64 and bool(np.isfinite(array).all())
+
+
+def _sound(size: np.ndarray, weight: np.ndarray) -> bool:
+    same = _numbers(size) and _numbers(weight) and len(size) == len(weight) > 0
+    return bool(same and (size >= 0).all() and (weight >= 0).all())

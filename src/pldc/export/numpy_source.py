@@ -1,0 +1,145 @@
+"""Python source: a model as a function of NumPy arrays, without pldc."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pldc.export.learned import Learned, learned, levels, pieces, ramps, refuse_zones, spellings
+
+VALUES = """
+def values(X):
+    X, out = features(X), np.zeros((len(X), {count}))
+    for k, ramps, plus, minus in TERMS:
+        Z = X
+        if ramps:
+            source, start, width = RAMPS[ramps - 1]
+            Z = np.hstack([X, np.clip((X[:, source] - start) / width, 0.0, 1.0)])
+        out[:, k] += (Z @ plus[:, :-1].T + plus[:, -1]).max(axis=1) - (Z @ minus[:, :-1].T + minus[:, -1]).max(axis=1)
+    return out
+"""
+CELLS = """
+EPOCH, DAY = np.datetime64(0, "us"), np.timedelta64(86_400_000_000, "us")
+
+
+def gap(cell):
+    return cell is None or type(cell).__name__ == "NAType" or cell != cell
+
+"""
+REGRESSION = """
+
+def predict(X):
+    return np.clip(values(X)[:, 0], {low}, {high})
+"""
+LEVELS = """
+
+def predict(X):
+    return np.clip(np.sort(values(X), axis=1), {low}, {high})
+"""
+CLASSES = """
+
+def scores(X):
+    return values(X)
+
+
+def predict(X):
+    return np.array({labels})[values(X).argmax(axis=1)]
+"""
+PROBABILITIES = """
+
+def probabilities(X):
+    Z = {temperature} * values(X)
+    P = np.exp(Z - Z.max(axis=1, keepdims=True))
+    return P / P.sum(axis=1, keepdims=True)
+"""
+
+
+def to_numpy(model: Any) -> str:
+    """Return Python source that predicts as the model does, and needs nothing but NumPy.
+
+    It defines ``predict(X)``; of classes also ``scores(X)`` and, if there are any, ``probabilities(X)``. X is an array
+    of the columns of the training, in their order; with categories or dates, an array of objects.
+
+    Parameters
+    ----------
+    model : fitted DCRegressor or DCClassifier, Model or PLDC
+
+    Examples
+    --------
+    >>> from pldc import PLDC
+    >>> names = {}
+    >>> exec(to_numpy(abs(PLDC.affine([1.0], -2.0))), names)
+    >>> names["predict"]([[0.0], [3.0]])
+    array([2., 1.])
+    """
+    known = learned(model)
+    refuse_zones(model, "this source")
+    groups = known.groups()
+    first = 0 if groups[0][0] is None else 1
+    terms = [
+        f"    ({k}, {number}, *map(np.array, {pieces(term)})),"
+        for number, (_, each) in enumerate(groups, start=first)
+        for k, term in each
+    ]
+    bent = [f"    tuple(map(np.array, {list(zip(*ramps(h), strict=True))}))," for h, _ in groups if h is not None]
+    parts = [
+        f"# {known.title} Columns: {[name for name, _ in known.columns]}",
+        "import numpy as np\n",
+        "\n".join(["RAMPS = [  # feature, start and width of each", *bent, "]"]),
+        "\n".join(["TERMS = [  # function, ramps, and pieces: slopes and, last, the offset", *terms, "]"]),
+        "\n" + _features(known),
+        VALUES.format(count=len(known.functions)),
+    ]
+    if known.classes is None:
+        answer = REGRESSION if known.levels is None else LEVELS
+        parts.append(answer.format(low=_number(known.low), high=_number(known.high)))
+    else:
+        parts.append(CLASSES.format(labels=known.classes))
+        if known.temperature is not None:
+            parts.append(PROBABILITIES.format(temperature=known.temperature))
+    return "\n".join(parts)
+
+
+def _number(value: float) -> str:
+    return repr(value) if abs(value) < float("inf") else f"{'-' * (value < 0)}np.inf"
+
+
+def _features(known: Learned) -> str:
+    """Return the function that makes features of cells."""
+    if known.plain:
+        fills = [feature.fill for feature in known.features]
+        filled = all(fill == fill for fill in fills)
+        last = f"np.where(np.isnan(X), {fills}, X)" if filled else "X"
+        return f"\ndef features(X):\n    X = np.asarray(X, dtype=float)\n    return {last}\n"
+    lines = [CELLS, "def features(X):", "    X = np.asarray(X, dtype=object)", "    out = []"]
+    for column, (_, kind) in enumerate(known.columns):
+        lines.append(f"    x = {READ[kind].format(column=column)}")
+        others = levels(known.features, column)
+        for feature in known.features:
+            if feature.column == column:
+                lines.append(f"    out.append({FEATURES[feature.kind](feature, others)})")
+    return "\n".join([*lines, "    return np.column_stack(out).astype(float)", ""])
+
+
+READ = {
+    "number": "np.array([np.nan if gap(c) else float(c) for c in X[:, {column}]])",
+    "category": "[None if gap(c) else str(c) for c in X[:, {column}]]",
+    "date": '(np.array([None if gap(c) else c for c in X[:, {column}]], "datetime64[us]") - EPOCH) / DAY',
+}
+FEATURES: dict[str, Any] = {
+    "number": lambda f, _: f"np.where(np.isnan(x), {f.fill}, x)",
+    "missing": lambda f, _: "[gap(c) for c in x]",
+    "level": lambda f, others: f"[c in {spellings(f.level, others)} for c in x]",
+    "statistic": lambda f, others: (
+        f"[{ {s: value for level, value in f.table for s in spellings(level, others)} | {None: f.missing} }"
+        f".get(c, {f.default}) for c in x]"
+    ),
+    "date": lambda f, _: f"np.where(np.isnan(x), {f.fill}, {_wave(f)})",
+}
+
+
+def _wave(feature: Any) -> str:
+    """Return a part of the days x."""
+    if feature.wave == "linear":
+        return "x"
+    phase = f"np.mod(x + {3.0 if feature.period == 7.0 else 0.0}, {feature.period})"
+    return phase if feature.wave == "position" else f"np.{feature.wave}(2.0 * np.pi * {phase} / {feature.period})"

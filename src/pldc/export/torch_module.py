@@ -1,0 +1,34 @@
+"""PyTorch: a model as a module whose pieces can be trained further."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pldc.export.learned import learned
+
+if TYPE_CHECKING:
+    from pldc.export.torch_layers import PiecewiseLinear
+
+
+def to_torch(model: Any, dtype: str = "double") -> PiecewiseLinear:
+    """Return a ``torch.nn.Module`` that predicts as the model does; its pieces are parameters.
+
+    Called with rows (n, d) it returns predictions (n,), cut to the range of the model, or the scores (n, m) of classes.
+    Of classes it has ``probabilities(x)``, ``predict(x)``, the places of the highest scores, and ``classes``. NaN
+    becomes the median of the training, where the model knows it. A model of categories or dates takes features, not
+    cells: ``model.model_.columns.apply(table)`` makes them.
+
+    Parameters
+    ----------
+    model : fitted DCRegressor or DCClassifier, Model or PLDC
+    dtype : {"double", "float"}, default="double"
+    """
+    if dtype not in ("double", "float"):
+        raise ValueError(f"dtype must be 'double' or 'float', got {dtype!r}.")
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise ImportError("to_torch needs PyTorch: pip install 'pldc[gpu]'.") from None
+    from pldc.export.torch_layers import PiecewiseLinear
+
+    return PiecewiseLinear(learned(model), dtype)

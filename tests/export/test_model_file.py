@@ -1,0 +1,316 @@
+"""Model files: what is saved comes back equal to the last bit, and nothing else is believed."""
+
+import dataclasses
+import gzip
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import KFold
+from tests.export import mutations
+from tests.export.fits import FRAME, KINDS, NAMES, X, fitted, quick, rows, y
+
+import pldc
+from pldc import PLDC, DCClassifier, DCRegressor, Model, load
+from pldc.export.model_file import SCHEMA, checksum, read_file, write_file
+
+jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked with jsonschema, of the extra dev")
+
+
+def same(a, b):
+    """Whether two values are equal to the last bit, with their types."""
+    if dataclasses.is_dataclass(a) and not isinstance(a, PLDC):
+        return type(a) is type(b) and all(same(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(a))
+    if isinstance(a, np.ndarray):
+        equal = isinstance(b, np.ndarray) and a.dtype == b.dtype and a.shape == b.shape
+        return equal and (a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes())
+    if isinstance(a, dict):
+        return type(b) is dict and a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    return a == b or (a != a and b != b)
+
+
+def test_same_can_tell():
+    one, other = np.array([1.0, 2.0]), np.array([1.0, np.nextafter(2.0, 3.0)])
+    assert same({"a": (one, [None, np.nan])}, {"a": (one.copy(), [None, np.nan])})
+    assert not same(one, other) and not same([1], (1,)) and not same(one, one.astype(np.float32)) and not same({}, [])
+    model = fitted("plain").model_
+    assert same(model, dataclasses.replace(model))
+    assert not same(model, dataclasses.replace(model, lowest=0.0))
+    assert not same(model, dataclasses.replace(model, functions=(model.function + 1e-300 + 1e-9,)))
+
+
+def public(model):
+    """All fitted attributes."""
+    return {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_is_equal_after_loading(kind, suffix, tmp_path):
+    model, path = fitted(kind), tmp_path / f"model{suffix}"
+    model.save_model(path)
+    assert os.listdir(tmp_path) == [path.name]  # no draft is left
+    again = load(path)
+    assert type(again) is type(model)
+    assert {name: type(value) for name, value in public(model).items()} == {
+        name: type(value) for name, value in public(again).items()
+    }
+    for name, value in public(model).items():
+        assert same(value, getattr(again, name)), name
+    assert same(model.get_params(), again.get_params())
+    points = pd.DataFrame(rows(kind), columns=NAMES) if hasattr(model, "feature_names_in_") else rows(kind)
+    answers = ["predict", "explain", "decision_function", "predict_proba", "predict_interval"]
+    if kind == "quantiles":
+        answers.remove("explain")
+    if model.model_.errors is None or kind == "quantiles":
+        answers.remove("predict_interval")
+    if model.model_.temperature is None:
+        answers.remove("predict_proba")
+    for name in answers:
+        if hasattr(model, name):
+            assert same(getattr(model, name)(points[:200]), getattr(again, name)(points[:200])), name
+    record = json.loads(gzip.decompress(path.read_bytes()) if suffix == ".json.gz" else path.read_text())
+    jsonschema.validate(record, json.loads(SCHEMA.read_text()))
+    assert again._folds is None
+
+
+def test_a_model_of_every_field_is_saved():
+    """No field of the record is empty in all fits above: what is added later is tested, too."""
+    optional = {field.name: field.default for field in dataclasses.fields(Model)}
+    empty = {
+        name
+        for name, default in optional.items()
+        if all(same(value := getattr(fitted(kind).model_, name), default) or same(value, {}) for kind in KINDS)
+    }
+    assert not empty
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["a", "bé", 'c"\\'], dtype="<U12"),
+        np.array([3, -1, 7]),
+        np.array([2, 5, 9], dtype=np.uint8),
+        np.array([True, False, True]),
+        np.array([1.0, 2.0, -5.0]),
+        np.array([1.0, 2.0, 3.0], dtype=np.float32),
+        pd.Series(["x", "y", "z"], dtype=object),
+        pd.Series(["x", "y", "z"]),
+    ],
+)
+def test_labels_of_any_type(labels, tmp_path):
+    labels = np.asarray(labels) if isinstance(labels, np.ndarray) else labels
+    target = labels[np.digitize(X[:, 0], [0.0, 1.5])]
+    target = target.reset_index(drop=True) if isinstance(target, pd.Series) else target
+    model = quick(DCClassifier(), X, target)
+    model.save_model(tmp_path / "m.json")
+    again = load(tmp_path / "m.json")
+    assert same(model.classes_, again.classes_) and same(model.predict(X), again.predict(X))
+    assert model.classes_.dtype == again.classes_.dtype
+
+
+def test_parameters_that_cannot_be_written_are_named_and_are_the_default(tmp_path):
+    model = quick(DCRegressor(cv=KFold(3), random_state=np.random.RandomState(0), verbose=0), X, y)
+    with pytest.warns(UserWarning, match="cv, random_state cannot be written") as caught:
+        model.save_model(tmp_path / "m.json")
+    assert caught[0].filename == __file__
+    again = load(tmp_path / "m.json")
+    assert again.cv == 5 and again.random_state is None and same(again.model_, model.model_)
+
+
+def test_a_loaded_model_can_be_fitted_again_and_simplified(tmp_path):
+    model = fitted("plain")
+    model.save_model(tmp_path / "m.json")
+    again = quick(load(tmp_path / "m.json"), X, y + X[:, 0])
+    assert same(again.model_, model.model_)
+
+
+def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
+    path = tmp_path / "m.json"
+    fitted("plain").save_model(path)
+    before = path.read_bytes()
+
+    def fails(*_):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pldc.export.model_file.os.fsync", fails)
+        with pytest.raises(OSError, match="no space"):
+            fitted("program").save_model(path)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["m.json"]
+    fitted("program").save_model(path)
+    assert load(path).function_ == fitted("program").function_
+
+
+def test_names_of_files_and_models_that_are_not_fitted(tmp_path):
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(ValueError, match=r"ends in .json or .json.gz, got 'm.pkl'"):
+        fitted("plain").save_model(tmp_path / "m.pkl")
+    with pytest.raises(NotFittedError):
+        DCRegressor().save_model(tmp_path / "m.json")
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "missing.json")
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_unknown_version_is_named(tmp_path):
+    path = tmp_path / "m.json"
+    fitted("plain").save_model(path)
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"pldc_model": 2}))
+    with pytest.raises(ValueError, match="of version 2 of the format; this pldc reads version 1"):
+        load(path)
+    path.write_text(json.dumps({"terms": []}))
+    with pytest.raises(ValueError, match="no entry 'pldc_model'"):
+        load(path)
+
+
+def test_files_are_small(tmp_path):
+    table = np.random.default_rng(0).uniform(size=(400, 8))
+    target = 10 * np.sin(3 * table[:, 0] * table[:, 1]) + 20 * (table[:, 2] - 0.5) ** 2 + 5 * table[:, 3]
+    DCRegressor(max_seconds=1.0).fit(table, target).save_model(tmp_path / "big.json.gz")
+    assert os.path.getsize(tmp_path / "big.json.gz") < 300e3
+    fitted("few pieces").save_model(tmp_path / "small.json")
+    assert os.path.getsize(tmp_path / "small.json") < 10e3
+
+
+def test_no_training_rows_are_in_the_file(tmp_path):
+    """Single numbers of them may be: knots lie at values of features."""
+    fitted("default").save_model(tmp_path / "m.json")
+    text = (tmp_path / "m.json").read_text()
+    assert not any(f"{a!r},{b!r}" in text for a, b, _ in X.tolist())
+    assert not any(repr(target) in text for target in y.tolist()[:-1] if target not in fitted("default").clip_range_)
+
+
+def test_it_loads_in_another_process_without_warnings(tmp_path):
+    path = tmp_path / "m.json.gz"
+    fitted("plain").save_model(path)
+    code = f"import pldc; print(pldc.load({str(path)!r}).predict([[0.5, 100.0, 0.1]]).tobytes().hex())"
+    out = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == fitted("plain").predict([[0.5, 100.0, 0.1]]).tobytes().hex()
+
+
+def test_skops_loads_with_the_types_that_are_documented(tmp_path):
+    skops = pytest.importorskip("skops.io", reason="skops is not installed")
+    trusted = [
+        "pldc.estimators.regressor.DCRegressor",
+        "pldc.function.hinges.Hinges",
+        "pldc.function.max_affine.MaxAffine",
+        "pldc.function.pldc.PLDC",
+        "pldc.function.term.Term",
+        "pldc.model.Errors",
+        "pldc.model.Model",
+    ]
+    model, path = fitted("default"), tmp_path / "m.skops"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        skops.dump(model, path)
+        assert set(skops.get_untrusted_types(file=path)) <= set(trusted)
+        again = skops.load(path, trusted=trusted)
+    assert same(model.predict(FRAME), again.predict(FRAME))
+
+
+def damaged(tmp_path, change, reseal=True):
+    record = read_file(tmp_path / "m.json")
+    change(record)
+    text = {"pldc_model": 1, "sha256": checksum(record) if reseal else "0" * 64} | record
+    (tmp_path / "m.json").write_text(json.dumps(text))
+    return tmp_path / "m.json"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.update(estimator="os.system"), "estimator must be one of DCRegressor, DCClassifier"),
+        (lambda r: r.update(estimator="DCClassifier"), "has no parameter 'clip'"),
+        (lambda r: r.update(more=1), "entries estimator"),
+        (lambda r: r["parameters"].update(loss={"$object": "eval"}), "must be one of Squared"),
+        (lambda r: r["parameters"].update(loss={"$object": "Huber", "delta": -1}), "Huber refuses its settings"),
+        (lambda r: r["parameters"].update(loss={"$object": "Huber", "sigma": 1}), "Huber refuses its settings"),
+        (lambda r: r["parameters"].update(lam={"$code": "1"}), r"unknown mark '\$code'"),
+        (lambda r: r["parameters"].update(n_jobs=2**70), "more than 64 bits"),
+        (lambda r: r["model"].update(kind="new"), "kind must be one of"),
+        (lambda r: r["model"].update(center=[1.0]), "parts are of 1 and 3 features"),
+        (lambda r: r["model"].update(center={"$array": [1.0], "dtype": "float64", "shape": []}), "lists of numbers"),
+        (lambda r: r["model"].update(center="abc"), r"model\.center must be of type ndarray"),
+        (lambda r: r["model"].update(spread=["a" * 10**5, 1.0, 2.0]), "not of a type 'float64'"),
+        (lambda r: r["model"].update(limits=[1.0, 0.0]), "limits and target_range"),
+        (lambda r: r["model"].update(limits=[1.0]), "must be a list of 2"),
+        (lambda r: r["model"].update(functions=[]), "no functions|one function"),
+        (lambda r: r["model"].update(functions=r["model"]["functions"] * 2), "one function"),
+        (lambda r: r["model"].update(functions=[{"pldc": 2, "terms": 1}]), r"model\.functions\[0\]: function\.terms"),
+        (lambda r: r["model"].update(classes=["a"]), "not of a type|must"),
+        (lambda r: r["model"].update(n_iter=1.5), r"model\.n_iter must be of type int"),
+        (lambda r: r["model"].update(lowest={"$float": "1"}), "must be nan, inf or -inf"),
+        (lambda r: r["model"].update(lowest={"$float": "nan"}), "lowest must be a number"),
+        (lambda r: r["model"].pop("spread"), "no entry 'spread'"),
+        (lambda r: r["model"].update(spreads=1), "entry 'spreads', which this version"),
+        (lambda r: r["model"]["errors"].update(weight=[-1.0]), "errors need sizes and weights"),
+        (lambda r: r.update(n_features_in=4), "of 3 columns"),
+        (lambda r: r.update(feature_names_in=["a"]), "of 3 columns"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(change, message, tmp_path):
+    fitted("plain").save_model(tmp_path / "m.json")
+    with pytest.raises(ValueError, match=message):
+        load(damaged(tmp_path, change))
+
+
+def test_arrays_that_would_be_large_are_refused(tmp_path):
+    fitted("three classes").save_model(tmp_path / "m.json")
+    for values, dtype in ((["a", "b", "c"], "<U999999"), (["a" * 10**5] + ["b"] * 5000, "<U100000")):
+        marked = {"$array": values, "dtype": dtype, "shape": [len(values)]}
+        with pytest.raises(ValueError, match="not of a type"):
+            load(damaged(tmp_path, lambda r, marked=marked: r["model"].update(classes=marked)))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is not a model file"),
+        (b"\xff\xfe", "is not a model file"),
+        (b"[" * 10**5, "nested too deeply|brackets and commas"),
+        (b"[" + b"[]," * 10**6 + b"[]]", "brackets and commas more than"),
+        (b'{"pldc_model": NaN}', "NaN is not JSON"),
+        (b"3", "no entry 'pldc_model'"),
+        (gzip.compress(b"0" * 10**8), "more than 20 times its size"),
+        (gzip.compress(b"{}")[:-4], "cut off"),
+        (gzip.compress(b"{}") + b"x", "goes on after its end"),
+        (gzip.compress(b"{}")[:12] + b"\xff\xff\xff\xff", "is not a model file"),
+    ],
+)
+def test_other_files_are_refused(data, message, tmp_path):
+    (tmp_path / "m.json").write_bytes(data)
+    with pytest.raises(ValueError, match=message):
+        load(tmp_path / "m.json")
+
+
+def test_a_wrong_checksum_is_refused(tmp_path):
+    fitted("plain").save_model(tmp_path / "m.json")
+    with pytest.raises(ValueError, match="damaged or changed"):
+        load(damaged(tmp_path, lambda record: None, reseal=False))
+
+
+def test_version_of_the_package_is_kept(tmp_path):
+    fitted("plain").save_model(tmp_path / "m.json")
+    path = damaged(tmp_path, lambda record: record["model"].update(version="0.1.7"))
+    assert load(path).model_.version == "0.1.7" and pldc.__version__ != "0.1.7"
+
+
+def test_records_are_written_whole(tmp_path):
+    write_file(tmp_path / "m.json", {"a": [1.5, "é"]})
+    assert read_file(tmp_path / "m.json") == {"a": [1.5, "é"]}
+
+
+def test_damaged_and_hostile_files():
+    outcomes, memory = mutations.main(1500)
+    assert outcomes["refused"] > 1000 and outcomes["equal"] > 5 and outcomes["loaded, rewritten"] > 5
+    assert memory <= mutations.MOST_MEMORY

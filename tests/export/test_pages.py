@@ -1,0 +1,22 @@
+"""The blocks of the pages on exports run as they stand."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("page", ["deploy", "model_files"])
+def test_blocks_of_python_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / f"{page}.rst").read_text(encoding="utf-8")
+    blocks = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", text)
+    space = {}
+    for block in blocks:
+        source = "\n".join(line[3:] for line in block.splitlines())
+        if "import torch" in source:
+            pytest.importorskip("torch", reason="PyTorch is not installed")
+        exec(source, space)
+    assert len(blocks) >= (7 if page == "deploy" else 2)
