@@ -4,64 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from pldc.estimators.checks import positive, whole
-from pldc.fit import simplify
+from pldc.estimators.checks import positive
 from pldc.fit.program import Path, solve_path
 from pldc.fit.spine import FOLDS
-from pldc.function import Explanation
+from pldc.function import PLDC, Explanation
 from pldc.function.max_affine import Array
 from pldc.problem.penalties import Joint
 from pldc.select.bound import Bound, bound_of_fit
 from pldc.select.discrepancy import discrepancy_of
 from pldc.solve.progress import shown
 
-if TYPE_CHECKING:
-    from pldc.estimators.regressor import DCRegressor
-
 FEW_PIECES = 64  # of each part, up to which a table of regions shows them all
 
 
 class Answers:
-    """Methods of :class:`pldc.DCRegressor`: few pieces, intervals, bounds, explanations, tables."""
-
-    def simplify(self: Any, X: Any, y: Any, n_pieces: int = 8, sample_weight: ArrayLike | None = None) -> DCRegressor:
-        """Learn one function of few pieces from this model and the rows together.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n, d)
-            The rows of the fit; its folds are then used again, if the model was not loaded from a file. Others are
-            cross-validated anew, with a fit a fold, which takes several times as long.
-        y : array of shape (n,)
-        n_pieces : int, default=8
-            Pieces of each part, at most.
-        sample_weight : array of shape (n,), optional
-
-        Returns
-        -------
-        DCRegressor
-            Fitted. Its `function_` is one function of at most `n_pieces` − `n_pieces` pieces, with at most as many
-            linear regions as there are pairs of them, and all it says and does is of that one. `fidelity_` is the R² to
-            this model at rows that were left out; `simplification_` has the cross-validated scores of both. With
-            `monotone` its pieces are sums of monotone curves.
-        """
-        X = self._points(X)
-        whole("n_pieces", n_pieces, 1)
-        simple = clone(self).set_params(n_pieces=n_pieces)
-        given = simple._rows_of(X, y, sample_weight)
-        if hasattr(self, "feature_names_in_"):
-            simple.feature_names_in_ = self.feature_names_in_
-        found = simplify(self.model_, self._folds, given, n_pieces, self._settings(given, folds=FOLDS))
-        if found.interrupted:
-            raise KeyboardInterrupt("Interrupted; nothing was returned.")
-        simple._take(found)
-        return simple
+    """Methods of :class:`pldc.DCRegressor`: intervals, bounds, explanations, tables."""
 
     def path(self: Any, X: Any, y: Any, lams: ArrayLike, sample_weight: ArrayLike | None = None) -> Path:
         """Solve the program along several values of `lam`, each from the one before; the estimator is not changed.
@@ -187,11 +150,14 @@ class Answers:
             Fullest region first; ``pandas.DataFrame`` and ``polars.DataFrame`` take it. :meth:`PLDC.regions` of
             ``function_`` also says which region each row is in.
         """
-        X, f = self._points(X), self.function_
-        if tol is not None and (not isinstance(tol, Real) or not 0 <= float(tol) < np.inf):
-            raise ValueError(f"tol must be a number ≥ 0, got {tol!r:.80}.")
-        if tol is None:
-            tol = 0.0 if f.is_plain and max(f.n_pieces) <= FEW_PIECES else 1e-2
-        if tol != 0:  # at 0, too, dropping could swap pieces that tie at a row
-            f = f.prune(X, tol=tol)
-        return f.regions(X).columns(self.model_.feature_names)
+        X = self._points(X)
+        return thinned(self.function_, X, tol).regions(X).columns(self.model_.feature_names)
+
+
+def thinned(f: PLDC, X: Array, tol: float | None) -> PLDC:
+    """Return a function whose regions can be listed: without the pieces that `tol` lets go."""
+    if tol is not None and (not isinstance(tol, Real) or not 0 <= float(tol) < np.inf):
+        raise ValueError(f"tol must be a number ≥ 0, got {tol!r:.80}.")
+    if tol is None:
+        tol = 0.0 if f.is_plain and max(f.n_pieces) <= FEW_PIECES else 1e-2
+    return f.prune(X, tol=tol) if tol != 0 else f  # at 0, too, dropping could swap pieces that tie at a row

@@ -11,10 +11,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from pldc.estimators.answers import thinned
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, shown
 from pldc.fit import Fitted
-from pldc.function import ClassExplanation
+from pldc.function import ClassExplanation, class_regions
 from pldc.function.max_affine import Array
 from pldc.problem.losses import LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
@@ -38,10 +39,11 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
 
     Parameters
     ----------
-    n_pieces : "auto" or "rows", default="auto"
+    n_pieces : "auto", "rows" or int, default="auto"
         "auto": few pieces, what predicts best (`chosen_` tells); but the program where one of its own settings is given
-        (``loss="hinge"``, `lam`, `penalty`, `standardize`, `solver`), and for fewer than four distinct rows.
-        "rows": the program.
+        (``loss="hinge"``, `lam`, `penalty`, `standardize`, `solver`), and for fewer than four distinct rows. A number:
+        for each class one function of at most so many pieces in each part, learned from the default fit; see
+        :meth:`simplify`. "rows": the program.
     loss : {"auto", "log", "hinge"} or Loss, default="auto"
         "log" or ``LogLoss()``: log Σ_c exp(f_c) − f_y; its scores give probabilities. "hinge" or ``Hinge()``:
         Σ_{c≠y} max(f_c − f_y + 1, 0), the paper's, of the program alone. "auto": "log" for few pieces, "hinge" for the
@@ -78,6 +80,10 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         The score of each class, in the units of the data. Of two classes, few pieces give the first the score zero.
     chosen_ : list of dict
         Few pieces: the kinds of functions that were kept; see :class:`DCRegressor`.
+    fidelity_ : float
+        With a number as `n_pieces`: the share of the rows left out at which the larger model says the same class.
+    simplification_ : ClassSimplification
+        With a number as `n_pieces`: `fidelity_`, and the cross-validated scores and errors of both.
     certificate_ : Certificate
         Of the program: ``upper``, ``lower`` and ``gap``.
     lam_ : float
@@ -92,8 +98,9 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     solver_ : {"exact", "admm"}
         Of the program.
     n_iter_ : int
-    reference_ : array of shape (d,)
-        Mean of the training rows: where `explain` measures contributions from.
+    reference_, spread_ : arrays of shape (d,)
+        Means and standard deviations of the training features: where `explain` measures contributions from, and the
+        unit in which it says how far slopes hold.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if X has column names.
@@ -124,7 +131,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
     def __init__(
         self,
         *,
-        n_pieces: str = "auto",
+        n_pieces: int | str = "auto",
         loss: str | Loss = "auto",
         class_weight: Any = None,
         cv: Any = 5,
@@ -236,7 +243,7 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         X = self._points(X)
         return self.model_.probabilities(X)
 
-    def explain(self, X: Any, reference: Any = None) -> ClassExplanation:
+    def explain(self, X: Any, reference: Any = None, neighbourhood: float = 0.1) -> ClassExplanation:
         """Explain each prediction: the class, the runner-up, the margin between them, and its local linear reasons.
 
         Parameters
@@ -244,9 +251,33 @@ class DCClassifier(ClassifierMixin, DCEstimator):  # type: ignore[misc]  # sciki
         X : array or DataFrame of shape (n, d)
         reference : array of shape (d,), Series or dict by feature names, optional
             Contributions are slope × (x − reference); the mean of the training rows if not given.
+        neighbourhood : float, default=0.1
+            In standard deviations of the training features. Rows closer to a kink get mean slopes over a ball of this
+            radius. 0 takes the slopes of one piece always.
         """
         X = self._points(X)
-        return self.model_.explain_classes(X, reference)
+        return self.model_.explain_classes(X, reference, neighbourhood)
+
+    def region_table(self, X: Any, tol: float | None = None) -> dict[str, Any]:
+        """List which class wins where, and by what margin: the rows of `X` in each region, and the margin's slopes.
+
+        For a readable table first call ``model.simplify(X, y)``: it gives each class one function of few pieces.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+        tol : float, optional
+            Pieces are first dropped as for :meth:`DCRegressor.region_table`, of each score alone.
+
+        Returns
+        -------
+        dict of columns
+            Fullest region first; ``pandas.DataFrame`` and ``polars.DataFrame`` take it. In a region one class is first
+            and one second, and the score of the one less that of the other, the margin, is one linear function.
+        """
+        X = self._points(X)
+        functions = [thinned(f, X, tol) for f in self.functions_]
+        return class_regions(functions, X, self.classes_).columns(self.model_.feature_names)
 
 
 __all__ = ["DCClassifier"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight, choice, flag, shown, whole
+from pldc.estimators.checks import check_weight, choice, flag, shown
 from pldc.fit import Fitted, Settings
 from pldc.function.max_affine import Array
 from pldc.problem.losses import Loss, make_loss
@@ -24,8 +23,6 @@ from pldc.problem.penalties import Seminorm
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe, Rows
 from pldc.solve.run import Monitor
-
-MOST_PIECES = 10_000  # of each part, that can be asked for
 
 
 class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -270,16 +267,6 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
         settings = super()._settings(given, groups, folds=folds)
         return replace(settings, clip=flag("clip", self.clip))
 
-    def _pieces(self) -> int | str:
-        """Return `n_pieces`, and "rows" where a setting asks for the program."""
-        if isinstance(self.n_pieces, Integral) and not isinstance(self.n_pieces, bool):
-            if whole("n_pieces", self.n_pieces, 1) > MOST_PIECES:
-                raise ValueError(f"n_pieces must be at most {MOST_PIECES}, got {shown(self.n_pieces)}.")
-            return int(self.n_pieces)
-        if not (isinstance(self.n_pieces, str) and self.n_pieces in ("auto", "rows")):
-            raise ValueError(f"n_pieces must be 'auto', 'rows' or a whole number ≥ 1, got {shown(self.n_pieces)}.")
-        return super()._pieces()
-
     def _lam(self, rules: tuple[str, ...] = ("cv", "srm")) -> float | str:
         return super()._lam(rules)
 
@@ -302,8 +289,6 @@ class DCRegressor(Answers, RegressorMixin, DCEstimator):  # type: ignore[misc]  
             self.function_ = model.function
         else:
             self.functions_ = list(model.functions)
-        if model.simplification is not None:
-            self.simplification_, self.fidelity_ = model.simplification, model.simplification.fidelity
 
     def predict(self, X: Any) -> Array:
         """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), increasing."""

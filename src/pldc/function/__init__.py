@@ -1,6 +1,8 @@
 """What was learned: piecewise-linear functions as sums of differences of max-affine functions."""
 
-from pldc.function.explain import ClassExplanation, Explanation, explain, explain_classes
+from pldc.function.class_regions import ClassRegions, class_regions
+from pldc.function.explain import Explanation, explain
+from pldc.function.explain_classes import ClassExplanation, explain_classes
 from pldc.function.hinges import Hinges
 from pldc.function.max_affine import MaxAffine
 from pldc.function.pldc import PLDC
@@ -11,11 +13,13 @@ from_dict = PLDC.from_dict
 __all__ = [
     "PLDC",
     "ClassExplanation",
+    "ClassRegions",
     "Explanation",
     "Hinges",
     "LocalModel",
     "MaxAffine",
     "Term",
+    "class_regions",
     "explain",
     "explain_classes",
     "from_dict",
