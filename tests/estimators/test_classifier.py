@@ -82,7 +82,7 @@ def test_two_classes_have_one_column():
 
 def test_explanations_add_up(fitted):
     X, _ = rings(20, seed=3)
-    why = fitted.explain(X)
+    why = fitted.explain(X, neighbourhood=0.0)
     assert np.allclose(why.intercept + why.contributions.sum(axis=1), why.margin) and (why.margin >= 0).all()
     assert (why.prediction == fitted.predict(X)).all() and (why.runner_up != why.prediction).all()
     ranked = np.sort(fitted.decision_function(X), axis=1)
