@@ -41,6 +41,7 @@ bench: $(VENV)/stamp-bench
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.columns)
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.exports)
 	$(BIN)/python -m benchmarks.million
+	$(BIN)/python -m benchmarks.classes_time
 	$(BIN)/python -m benchmarks.report
 
 # A short form, in a copy: it shows that the benchmarks run, and leaves the committed results alone.
@@ -49,6 +50,7 @@ bench-quick: $(VENV)/stamp-bench
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.engines --quick
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.throughput
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.million --sizes 3000 --repeats 1
+	cd .bench-quick && ../$(BIN)/python -m benchmarks.classes_time --sizes 300x2
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.interrupt --sizes 2000 --moments 1
 	rm -rf .bench-quick
 

@@ -16,8 +16,10 @@ def few_starts(points=1100, fresh=500, starts=3, in_a_fold=1):
     module = importlib.import_module("pldc.fit.students")  # not the function of that name
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(student, "LESSON_POINTS", points)
+        patch.setattr(student, "CLASS_POINTS", points)
         patch.setattr(student, "FRESH_POINTS", fresh)
         patch.setattr(module, "STARTS", starts)
+        patch.setattr(module, "CLASS_STARTS", starts)
         patch.setattr(module, "STARTS_IN_A_FOLD", in_a_fold)
         yield
 
@@ -35,5 +37,5 @@ def few_kinds():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pldc.fit.few_pieces.plan_for", lambda n, d, **wanted: less(plan_for(n, d, **wanted)))
-        patch.setattr("pldc.fit.few_pieces.plan_for_classes", lambda n, d: less(plan_for_classes(n, d)))
+        patch.setattr("pldc.fit.few_pieces.plan_for_classes", lambda n, d, m: less(plan_for_classes(n, d, m)))
         yield

@@ -13,7 +13,7 @@ from pldc.function import (
     from_dict,
 )
 from pldc.function.interpolate import can_interpolate
-from pldc.model import Model, Simplification
+from pldc.model import ClassSimplification, Model, Simplification
 from pldc.problem import Absolute, Certificate, Hinge, Huber, LogLoss, Loss, Poisson, Quantile, Squared
 from pldc.problem.penalties import Seminorm
 from pldc.solve import Admm, Auto, Exact, Line
@@ -32,6 +32,7 @@ __all__ = [
     "Auto",
     "Certificate",
     "ClassExplanation",
+    "ClassSimplification",
     "Comparison",
     "CrossValidation",
     "DCClassifier",

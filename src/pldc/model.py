@@ -76,6 +76,36 @@ class Simplification:
         return f"{plus} − {minus} pieces: {scores}; fidelity {self.fidelity:.3f}"
 
 
+@dataclass(frozen=True)
+class ClassSimplification(Simplification):
+    """Scores of few pieces beside the classifier that they were learned from.
+
+    Attributes
+    ----------
+    n_pieces : (int, int)
+        Of the plus and of the minus part: the most that a score has.
+    fidelity : float
+        Share of the rows left out at which both say the same class; of a fit that was ended early, of fresh points
+        between the rows.
+    score, score_before : float
+        Cross-validated: the log loss of the probabilities, negative, unless there is a scorer. NaN for a fit that was
+        ended early.
+    error, error_before : float
+        Cross-validated share of wrong classes.
+    """
+
+    error: float
+    error_before: float
+
+    def __str__(self) -> str:
+        plus, minus = self.n_pieces
+        said = "not cross-validated, for want of time"
+        if not np.isnan(self.score):
+            said = f"cross-validated score {self.score:.4g}, {self.score_before:.4g} before; "
+            said += f"wrong {self.error:.1%}, {self.error_before:.1%} before"
+        return f"{plus} − {minus} pieces a score: {said}; says the same as before at {self.fidelity:.1%} of the rows"
+
+
 @dataclass(frozen=True, eq=False)
 class Errors:
     """What intervals are made of: the errors at rows left out, and where they are large.
@@ -238,6 +268,10 @@ class Model:
         values = self.function(X) if self.levels is None else np.sort(self.scores(X), axis=1)
         return np.maximum(np.clip(values, *self.limits), self.lowest)
 
+    def values(self, X: Array) -> Array:
+        """What a fit is scored by at the rows of X: predictions (n,), or scores of the classes (m, n)."""
+        return self.predict(X) if self.temperature is None else self.scores(X).T
+
     def scores(self, X: Array) -> Array:
         """Scores of the classes at the rows of X, (n, m)."""
         return np.column_stack([f(X) for f in self.functions])
@@ -282,12 +316,19 @@ class Model:
             neighbourhood=neighbourhood,
         )
 
-    def explain_classes(self, X: Array, reference: Any = None) -> ClassExplanation:
+    def explain_classes(self, X: Array, reference: Any = None, neighbourhood: float = 0.1) -> ClassExplanation:
         """Explain the classes of a classification; see :meth:`pldc.DCClassifier.explain`."""
         if self.classes is None:
             raise ValueError("This model is one of a regression: it has no classes.")
-        where = self.reference(reference)
-        return explain_classes(list(self.functions), X, self.classes, reference=where, features=self.feature_names)
+        return explain_classes(
+            self.functions,
+            X,
+            self.classes,
+            reference=self.reference(reference),
+            features=self.feature_names,
+            unit=self.spread,
+            neighbourhood=neighbourhood,
+        )
 
     def reference(self, given: Any = None) -> ArrayLike:
         """Return the point to measure contributions from: the training mean, or as given, named numbers by name."""

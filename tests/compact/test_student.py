@@ -1,6 +1,7 @@
 """Few pieces learned from a larger model."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,9 @@ from tests.function.common import random_pldc
 
 from pldc.compact import student
 from pldc.compact.members import Task
-from pldc.compact.student import between, learn, r_squared
+from pldc.compact.student import agreement, between, learn, r_squared
 from pldc.function import PLDC
-from pldc.problem.losses import Absolute, Squared
+from pldc.problem.losses import Absolute, LogLoss, Squared, softmax
 from pldc.problem.recipe import Rows
 from pldc.problem.units import Units
 
@@ -18,6 +19,7 @@ from pldc.problem.units import Units
 @pytest.fixture(autouse=True)
 def _fewer_points(monkeypatch):
     monkeypatch.setattr(student, "LESSON_POINTS", 700)
+    monkeypatch.setattr(student, "CLASS_POINTS", 700)
     monkeypatch.setattr(student, "FRESH_POINTS", 400)
 
 
@@ -167,3 +169,27 @@ def test_fidelity_is_of_values_cut_to_the_limits(monkeypatch):
     fresh = between(task.units.scale_X(task.rows.X), task.rows.X, 4000, np.random.default_rng(9))
     as_it_is, cut = (r_squared(np.clip(found.function(fresh), -end, end), teacher(fresh)) for end in (np.inf, 1.0))
     assert found.fidelity == pytest.approx(cut, abs=0.02) and as_it_is < cut - 0.04
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_learns_the_probabilities_of_a_teacher_of_as_many_pieces(m):
+    scores = [PLDC.affine(np.zeros(2)) if k == 0 and m == 2 else three_pieces(k) for k in range(m)]
+
+    def teacher(X):
+        return softmax(np.array([f(X) for f in scores])).T
+
+    X = 5.0 + 2.0 * np.random.default_rng(0).normal(size=(150, 2))
+    rows = Rows(X, teacher(X).argmax(axis=1) + 0.0, np.ones(150))
+    units = replace(Units.of(*rows), y_center=0.0, y_scale=1.0)
+    found = learn(Task(rows, units, LogLoss(), "dc", np.zeros(2, dtype=int), m), teacher, 3, starts=3)
+    assert len(found.functions) == m and max(max(f.n_pieces) for f in found.functions) <= 3
+    fresh = 5.0 + 2.0 * np.random.default_rng(9).normal(size=(500, 2))
+    said, wanted = np.array([f(fresh) for f in found.functions]), teacher(fresh)
+    assert agreement(said, wanted.argmax(axis=1)) > 0.93 and found.fidelity > 0.93
+    assert np.abs(softmax(said).T - wanted).mean() < 0.08
+
+
+def test_agreement_is_the_weight_of_the_rows_where_the_highest_score_is_right():
+    scores = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]])
+    assert agreement(scores, np.array([0, 0, 1])) == pytest.approx(2 / 3)
+    assert agreement(scores, np.array([0, 0, 1]), np.array([1.0, 6.0, 1.0])) == 0.25

@@ -82,7 +82,7 @@ def test_two_classes_have_one_column():
 
 def test_explanations_add_up(fitted):
     X, _ = rings(20, seed=3)
-    why = fitted.explain(X)
+    why = fitted.explain(X, neighbourhood=0.0)
     assert np.allclose(why.intercept + why.contributions.sum(axis=1), why.margin) and (why.margin >= 0).all()
     assert (why.prediction == fitted.predict(X)).all() and (why.runner_up != why.prediction).all()
     ranked = np.sort(fitted.decision_function(X), axis=1)
@@ -143,7 +143,8 @@ def test_a_scorer_groups_and_names():
         ({"loss": "log", "solver": "exact"}, "log loss"),
         ({"penalty": None}, "penalty must be one of"),
         ({"penalty": Seminorm("joint", free_linear=1)}, "free_linear must be True or False"),
-        ({"n_pieces": 4}, "n_pieces must be 'auto' or 'rows'"),
+        ({"n_pieces": 0}, "n_pieces must be a whole number ≥ 1"),
+        ({"n_pieces": "few"}, "n_pieces must be 'auto', 'rows' or a whole number ≥ 1"),
         ({"max_seconds": 0}, "max_seconds must be None or a positive"),
         ({"cv": CrossValidation(max_rows=3)}, "max_rows must be None or a whole number ≥ 4"),
         ({"solver": Auto(tol=-1.0)}, "tol must be a positive"),

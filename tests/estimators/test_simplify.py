@@ -60,7 +60,7 @@ def test_what_is_said_of_a_simplification_is_of_rows_left_out(simple, plain):
     rows = folds.rows
     assert (rows.weight == 1).all()
     errors, likeness, before = [], [], []
-    for few, many, (train, test) in zip(simple._folds.functions, folds.functions, folds.splits, strict=True):
+    for (few,), (many,), (train, test) in zip(simple._folds.functions, folds.functions, folds.splits, strict=True):
         new, old = (np.clip(f(rows.X[test]), rows.y[train].min(), rows.y[train].max()) for f in (few, many))
         errors += list((new - rows.y[test]) ** 2)
         before += list((old - rows.y[test]) ** 2)

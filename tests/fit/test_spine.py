@@ -170,7 +170,8 @@ def test_classes_have_a_temperature():
     rows = Rows(X, labels, ROWS.weight)
     settings = replace(SETTINGS["program with folds"], recipe=recipe_of("hinge", 3), solver=Auto(tol=1e-2))
     model, folds, _ = fit(rows, settings)
-    assert len(model.functions) == 3 and folds is None and model.temperature > 0
+    assert len(model.functions) == 3 and model.temperature > 0
+    assert [len(functions) for functions in folds.functions] == [3] * len(folds.splits)
     assert (model.scores(X).argmax(axis=1) == labels).mean() > 0.8
     np.testing.assert_allclose(model.probabilities(GRID).sum(axis=1), 1.0)
     known = fit(rows, replace(settings, lam=0.05)).model

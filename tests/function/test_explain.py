@@ -372,9 +372,18 @@ class TestNeighbourhood:
         with pytest.raises(ValueError, match="neighbourhood must"):
             explain(FUNCTION, POINT, neighbourhood=wrong)
 
-    def test_classes_keep_the_slopes_of_one_piece(self):
+    def test_slopes_of_classes_are_means_next_to_a_kink_too(self):
         f, g = abs(PLDC.affine([1.0])), PLDC(random_max_affine(np.random.default_rng(0), 3, 1), MaxAffine.zero(1))
-        why = explain_classes([f, g], [[0.01], [-3.0]], np.array(["a", "b"]))
+        points = np.array([[0.01], [-3.0]])
+        why = explain_classes([f, g], points, np.array(["a", "b"]), neighbourhood=0.0)
         sign = np.where(why.prediction == "a", 1.0, -1.0)[:, None]
-        np.testing.assert_allclose(why.slopes, sign * (f - g).gradient([[0.01], [-3.0]]))
+        np.testing.assert_allclose(why.slopes, sign * (f - g).gradient(points))
+        assert not why.averaged.any()
+        near = explain_classes([f, g], points, np.array(["a", "b"]), neighbourhood=0.1)
+        assert near.averaged.tolist() == [True, False] and "means over" in near.table(0)
+        np.testing.assert_allclose(near.room, np.minimum(f.room(points, [1.0]), g.room(points, [1.0])))
+        mean = explain(f, points, neighbourhood=0.1).slopes - explain(g, points, neighbourhood=0.1).slopes
+        np.testing.assert_allclose(near.slopes, sign * mean)
+        assert abs(mean[0] - (f - g).gradient(points)[0]) > 0.1
+        np.testing.assert_allclose(near.intercept + near.contributions.sum(axis=1), near.margin)
         np.testing.assert_allclose(why.intercept + why.contributions.sum(axis=1), why.margin)

@@ -57,7 +57,7 @@ def test_the_grid_grows_at_both_ends(best, constants, recipe):
     assert (np.diff(found.lams) < 0).all() and found.scores.shape == (2, len(found.lams))
     assert found.mean_score == pytest.approx(found.scores.mean(axis=0).max()) == pytest.approx(score([found.lam], None))
     assert [values.tolist() for values in found.left_out()] == [[found.lam] * 6] * 2
-    assert found.cross_fit().functions[1]([[0.3]]) == [found.lam]
+    assert found.cross_fit().functions[1][0]([[0.3]]) == [found.lam]
 
 
 def test_the_grid_ends_somewhere():
@@ -192,7 +192,7 @@ def test_scores_are_of_the_rows_left_out(real):
     assert folds.rows is found.rows and folds.splits is found.splits
     for k, (train, test) in enumerate(found.splits):
         left_out, seen = found.rows.take(test), found.rows.y[train]
-        values = np.clip(folds.functions[k](left_out.X), seen.min(), seen.max())
+        values = np.clip(folds.functions[k][0](left_out.X), seen.min(), seen.max())
         np.testing.assert_allclose(folds.values[k], values)
         assert found.scores[k, at] == pytest.approx(score(values, left_out))
         assert folds.limits[k] == (seen.min(), seen.max())

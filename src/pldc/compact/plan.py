@@ -20,6 +20,7 @@ VERY_MANY_ROWS = 200_000
 FINE = ((10, 48), (32, 64), (64, 64))  # knots and pieces of hinged functions, where there are rows enough
 
 
+MANY_CLASSES = 16  # from which on scores are small, and few are tried
 TENTHS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0)  # ridges for classes
 
 
@@ -50,10 +51,14 @@ class Plan:
     patience: int = 1
 
 
-def plan_for_classes(n: int, d: int) -> Plan:
+def plan_for_classes(n: int, d: int, classes: int) -> Plan:
     """Return what to try for classes: additive scores, scores of few hinged pieces, and plain ones."""
     low, middle, high = TENTHS[:8], TENTHS[:9], TENTHS
-    if n <= FEW_ROWS:
+    few: tuple[float, ...]
+    if classes > MANY_CLASSES:
+        few = (1e-3, 1e-2, 0.1)
+        plan = Plan([Candidate(8, 1, few, 0, 60), Candidate(0, 3, few, 0, 60)], 5000, 1, 1, 2)
+    elif n <= FEW_ROWS:
         plan = Plan([Candidate(8, 1, low, 1), Candidate(8, 3, middle), Candidate(0, 8, high, 1, 80)], n, 1, 4, 3)
     elif n <= SOME_ROWS:
         kinds = [Candidate(12, 1, low[:-1], 1), Candidate(12, 6, middle[:-1]), Candidate(0, 16, low[:-1], 1)]
@@ -63,8 +68,8 @@ def plan_for_classes(n: int, d: int) -> Plan:
         kinds = [Candidate(16, 1, few, 1), Candidate(16, 12, few[1:]), Candidate(0, 24, few, 1)]
         plan = Plan(kinds, 5000, 1, 2, 2)
     else:
-        kinds = [Candidate(16, 4, (1e-4, 1e-3, 1e-2), 0, 80), Candidate(0, 24, (1e-5, 1e-4, 1e-3), 1)]
-        plan = Plan(kinds, 5000, 1, 1, 1)
+        few = (1e-4, 1e-3, 1e-2)
+        plan = Plan([Candidate(16, 4, few, 0, 80), Candidate(0, 24, few, 1)], 10_000, 1, 1, 1)
     return replace(plan, candidates=list(dict.fromkeys(fitting(candidate, d) for candidate in plan.candidates)))
 
 

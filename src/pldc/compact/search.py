@@ -19,7 +19,7 @@ import numpy as np
 from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Fits, Task, fit_member
 from pldc.compact.plan import FEW_ROWS, MANY_ROWS, Plan
-from pldc.compact.start import straight_line
+from pldc.compact.start import RARE, straight_line
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
 from pldc.problem.recipe import Split
@@ -268,7 +268,8 @@ class Search:
         """Constant scores: logarithms of the shares of the classes."""
         rows = self.task.rows
         share = np.bincount(rows.y.astype(np.intp), weights=rows.weight, minlength=self.task.classes)
-        return tuple(PLDC.affine(np.zeros(rows.X.shape[1]), float(v)) for v in np.log(share / share.sum()))
+        level = np.log(np.maximum(share / share.sum(), RARE))
+        return tuple(PLDC.affine(np.zeros(rows.X.shape[1]), float(v)) for v in level)
 
     def _tell(self, what: str, done: int, count: int) -> None:
         """Log how far it is, every two seconds, and ask the monitor whether to stop."""

@@ -73,10 +73,12 @@ def class_planes(
 
     The targets are the logarithm of the share of the class, or its odds where one score stands for two classes, and
     STEEP times how far a row is from that share: the slope that the logarithm of even odds has in the probability.
+    `y` are labels (n,), or the probabilities of all classes (n, m).
     """
     parts = []
     for k in range(outputs):
-        own = (y == (k if outputs > 1 else 1)).astype(np.float64)
+        label = k if outputs > 1 else 1
+        own = y[:, label] if y.ndim == 2 else (y == label).astype(np.float64)
         share = float(weight @ own)
         level = np.log((share + RARE) / (1.0 - share + RARE if outputs == 1 else 1.0))
         mine = signs[: len(signs) // outputs]

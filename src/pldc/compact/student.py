@@ -1,4 +1,4 @@
-"""One function of few pieces, learned from a larger model and the rows together.
+"""One function of few pieces, or one for the score of each class, learned from a larger model and the rows together.
 
 The larger model, the teacher, says what to think of points where there is no row: between near neighbours. A few pieces
 fitted to rows and such points together predict far better than the same pieces fitted to the rows alone.
@@ -15,27 +15,44 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from pldc.compact.members import Candidate, Task, fit_member
+from pldc.compact.soft_labels import SoftLabels, membership
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.problem.losses import Squared
+from pldc.problem.losses import Loss, Squared
 from pldc.problem.recipe import Rows
 
 MOST_ROWS = 20_000  # that a student looks at
 LESSON_POINTS, FRESH_POINTS = 4000, 2000  # between rows: to learn from, and to choose by
+CLASS_POINTS = 2000  # to learn classes from: a probability at a point says more than a value
 NEIGHBOURS = 8
 ROWS_SHARE = 0.15  # weight of the rows, beside the points
 TEACHER_SHARE = 0.5  # in the teacher at a row, beside its target
 KNOTS = 8  # of monotone students: plain pieces exclude an S
-STARTS = 12
+STARTS, CLASS_STARTS = 12, 4
 RIDGES, ROUNDS, STEPS = (1e-5, 1e-3), 1, 250
+CLASS_RIDGES, CLASS_STEPS = (1e-3,), 100
 SHORT_STEPS = 60  # steps of a student for whom no time is left
 
 
 class Student(NamedTuple):
-    """A function learned from a teacher, and the R² of its values to the teacher's at fresh points."""
+    """What was learned from a teacher.
 
-    function: PLDC
+    Attributes
+    ----------
+    functions : tuple of PLDC
+        One, or the score of each class.
+    fidelity : float
+        At fresh points: R² of its values to the teacher's; of classes, the share where both say the same.
+    """
+
+    functions: tuple[PLDC, ...]
     fidelity: float
+
+    @property
+    def function(self) -> PLDC:
+        """That of a regression."""
+        (one,) = self.functions
+        return one
 
 
 def between(Z: Array, X: Array, count: int, rng: np.random.Generator) -> Array:
@@ -67,7 +84,7 @@ def learn(
     task : Task
         Its rows are in no order that means anything: of many, the first are looked at.
     teacher : callable
-        Rows of X to values.
+        Rows of X to values (n,), or to probabilities of the classes (n, m).
     n_pieces : int
     limits : (float, float)
         Range that values are cut to.
@@ -78,37 +95,45 @@ def learn(
     rows = task.rows.take(np.arange(min(len(task.rows.y), MOST_ROWS)))
     rng = np.random.default_rng(seed)
     Z = task.units.scale_X(rows.X)
-    points, fresh = between(Z, rows.X, LESSON_POINTS, rng), between(Z, rows.X, FRESH_POINTS, rng)
+    scores = task.loss.scores
+    count = CLASS_POINTS if scores else LESSON_POINTS
+    points, fresh = between(Z, rows.X, count, rng), between(Z, rows.X, FRESH_POINTS, rng)
     known, wanted = teacher(points), teacher(fresh)
     at_rows = teacher(rows.X)
-    if task.loss.of_means:  # targets of other losses are not what the function shall be
-        at_rows = TEACHER_SHARE * at_rows + (1 - TEACHER_SHARE) * rows.y
-    weight = np.append(
-        ROWS_SHARE * rows.weight / rows.weight.sum(), np.full(LESSON_POINTS, (1 - ROWS_SHARE) / LESSON_POINTS)
-    )
+    if task.loss.of_means or scores:  # targets of other losses are not what the function shall be
+        own = membership(rows.y, task.classes) if scores else rows.y
+        at_rows = TEACHER_SHARE * at_rows + (1 - TEACHER_SHARE) * own
+    weight = np.append(ROWS_SHARE * rows.weight / rows.weight.sum(), np.full(count, (1 - ROWS_SHARE) / count))
     order = rng.permutation(len(weight))
-    together = Rows(np.vstack([rows.X, points]), np.append(at_rows, known), weight).take(order)
-    lesson = replace(task, rows=together, loss=Squared())
+    together = Rows(np.vstack([rows.X, points]), np.concatenate([at_rows, known]), weight).take(order)
+    loss: Loss = SoftLabels() if scores else Squared()
+    lesson = replace(task, rows=together, loss=loss)
     signed = bool(task.monotone.any())
     rounds = 0 if signed else ROUNDS
     knots = KNOTS if signed and task.shape == "dc" else 0
-    candidate = Candidate(knots, n_pieces, RIDGES, rounds, STEPS)
+    ridges, steps = (CLASS_RIDGES, CLASS_STEPS) if scores else (RIDGES, STEPS)
+    candidate = Candidate(knots, n_pieces, ridges, rounds, steps)
 
     if stop():  # too late for more than one short attempt
         starts, candidate = 1, replace(candidate, rounds=0, steps=SHORT_STEPS)
 
-    def attempt(start: int) -> list[PLDC]:
+    def attempt(start: int) -> list[tuple[PLDC, ...]]:
         fits = fit_member(lesson, candidate, together.weight[None], [seed, start], None, stop if starts > 1 else never)
-        return [fit.function(0, k) for fit in fits for k in range(len(RIDGES))]
+        return [fit.functions(0, k) for fit in fits for k in range(len(ridges))]
 
     found = [f for several in (pool.map if pool else map)(attempt, range(starts)) for f in several]
 
-    def error(f: PLDC) -> float:
-        missed = rows.weight / rows.weight.sum() @ (np.clip(f(rows.X), *limits) - at_rows) ** 2
-        return float(ROWS_SHARE * missed + (1 - ROWS_SHARE) * np.mean((np.clip(f(fresh), *limits) - wanted) ** 2))
+    def values(functions: tuple[PLDC, ...], X: Array) -> Array:
+        each = np.clip([f(X) for f in functions], *limits)
+        return each if scores else each[0]
+
+    def error(functions: tuple[PLDC, ...]) -> float:
+        missed = rows.weight / rows.weight.sum() @ loss.at(values(functions, rows.X), at_rows)
+        return float(ROWS_SHARE * missed + (1 - ROWS_SHARE) * np.mean(loss.at(values(functions, fresh), wanted)))
 
     best = min(found, key=error)
-    return Student(best, r_squared(np.clip(best(fresh), *limits), wanted))
+    said = values(best, fresh)
+    return Student(best, agreement(said, wanted.argmax(axis=1)) if scores else r_squared(said, wanted))
 
 
 def never() -> bool:
@@ -123,3 +148,8 @@ def r_squared(values: Array, target: Array, weight: Array | None = None) -> floa
     missed = float(w @ (target - values) ** 2)
     rounding = 1e-24 * float(w @ target**2)
     return 1.0 - missed / spread if spread > rounding else float(missed <= rounding)
+
+
+def agreement(scores: Array, label: Array, weight: Array | None = None) -> float:
+    """Return the share of the rows at which the highest of the scores (m, n) is that of the label."""
+    return float(np.average(scores.argmax(axis=0) == label, weights=weight))

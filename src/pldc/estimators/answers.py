@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from pldc.estimators.checks import positive, whole
-from pldc.estimators.tables import Given
-from pldc.fit import simplify
+from pldc.estimators.checks import positive
 from pldc.fit.program import Path, solve_path
 from pldc.fit.spine import FOLDS
 from pldc.function.max_affine import Array, real
@@ -21,52 +19,9 @@ from pldc.select.bound import Bound, bound_of_fit
 from pldc.select.discrepancy import discrepancy_of
 from pldc.solve.progress import shown
 
-if TYPE_CHECKING:
-    from pldc.estimators.regressor import DCRegressor
-
 
 class Answers:
-    """Methods of :class:`pldc.DCRegressor`: few pieces, paths, intervals, bounds."""
-
-    def simplify(self: Any, X: Any, y: Any, n_pieces: int = 8, sample_weight: ArrayLike | None = None) -> DCRegressor:
-        """Learn one function of few pieces from this model and the rows together.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n, d)
-            The rows of the fit; its folds are then used again, if the model was not loaded from a file. Others are
-            cross-validated anew, with a fit a fold, which takes several times as long.
-        y : array of shape (n,)
-        n_pieces : int, default=8
-            Pieces of each part, at most.
-        sample_weight : array of shape (n,), optional
-
-        Returns
-        -------
-        DCRegressor
-            Fitted. Its `function_` is one function of at most `n_pieces` − `n_pieces` pieces, with at most as many
-            linear regions as there are pairs of them, and all it says and does is of that one. `fidelity_` is the R² to
-            this model at rows that were left out; `simplification_` has the cross-validated scores of both. With
-            `monotone` its pieces are sums of monotone curves.
-        """
-        self._points(X)
-        whole("n_pieces", n_pieces, 1)
-        simple = clone(self).set_params(n_pieces=n_pieces)
-        given = self._as_fitted(simple, X, y, sample_weight)
-        if hasattr(self, "feature_names_in_"):
-            simple.feature_names_in_ = self.feature_names_in_
-        found = simplify(self.model_, self._folds, given.rows, n_pieces, self._settings(given, folds=FOLDS))
-        if found.interrupted:
-            raise KeyboardInterrupt("Interrupted; nothing was returned.")
-        simple._take(found, given.columns, given.medians)
-        return simple
-
-    def _as_fitted(self: Any, copy: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> Given:
-        """Read rows in the features of this model: those of its training as they were then, others as new rows."""
-        given, model = copy._given(X, y, sample_weight), self.model_
-        if given.columns == model.columns and given.columns is not None:
-            return given
-        return Given(given.rows._replace(X=self._points(X)), model.columns, model.medians)
+    """Methods of :class:`pldc.DCRegressor`: paths, intervals, bounds."""
 
     def path(self: Any, X: Any, y: Any, lams: ArrayLike, sample_weight: ArrayLike | None = None) -> Path:
         """Solve the program along several values of `lam`, each from the one before; the estimator is not changed.

@@ -7,13 +7,13 @@ import warnings
 from dataclasses import replace
 from html import escape
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -24,7 +24,8 @@ from pldc.estimators.checks import flag, positive, shown, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.estimators.summary import summary
 from pldc.estimators.tables import Given, points
-from pldc.fit import Fitted, Settings, fit
+from pldc.fit import Fitted, Settings, fit, simplify
+from pldc.fit.spine import FOLDS
 from pldc.function.max_affine import Array
 from pldc.model import Model
 from pldc.problem.losses import Loss
@@ -34,6 +35,8 @@ from pldc.select.cross_fit import CrossFit
 from pldc.solve.choose import SOLVERS, solver_setting
 from pldc.solve.run import STATUS, Monitor
 from pldc.solve.workers import blas_threads
+
+MOST_PIECES = 10_000  # of each part, that can be asked for
 
 
 class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -69,6 +72,49 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             at = "" if solved is None else f" at a certified gap of {solved.certificate.gap:.2g}"
             raise KeyboardInterrupt(f"Interrupted{at}; the model is usable: it holds the best function so far.")
 
+    def simplify(self, X: Any, y: Any, n_pieces: int = 8, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn one function of few pieces from this model and the rows together; of classes, one for each score.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+            The rows of the fit; its folds are then used again, if the model was not loaded from a file. Others are
+            cross-validated anew, with a fit a fold, which takes several times as long.
+        y : array of shape (n,)
+        n_pieces : int, default=8
+            Pieces of each part, at most.
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        DCRegressor or DCClassifier
+            Fitted. Its `function_`, or each of its `functions_`, is one function of at most `n_pieces` − `n_pieces`
+            pieces, with at most as many linear regions as there are pairs of them, and all it says and does is of these
+            alone. `fidelity_` is the R² to this model at rows that were left out, or the share of them at which both
+            say the same class; `simplification_` has the cross-validated scores of both. With `monotone` the pieces are
+            sums of monotone curves.
+        """
+        self._points(X)
+        whole("n_pieces", n_pieces, 1)
+        simple = clone(self).set_params(n_pieces=n_pieces)
+        given = self._as_fitted(simple, X, y, sample_weight)
+        if not np.array_equal(mine := getattr(self, "classes_", ()), yours := getattr(simple, "classes_", ())):
+            raise ValueError(f"y must hold rows of the same classes as the fit, {list(mine)}; got {list(yours)}.")
+        if hasattr(self, "feature_names_in_"):
+            simple.feature_names_in_ = self.feature_names_in_
+        found = simplify(self.model_, self._folds, given.rows, n_pieces, self._settings(given, folds=FOLDS))
+        if found.interrupted:
+            raise KeyboardInterrupt("Interrupted; nothing was returned.")
+        simple._take(found, given.columns, given.medians)
+        return simple
+
+    def _as_fitted(self, copy: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> Given:
+        """Read rows in the features of this model: those of its training as they were then, others as new rows."""
+        given, model = copy._given(X, y, sample_weight), self.model_
+        if given.columns == model.columns and given.columns is not None:
+            return given
+        return Given(given.rows._replace(X=self._points(X)), model.columns, model.medians)
+
     def _settings(self, given: Given, groups: ArrayLike | None = None, *, folds: int | None = None) -> Settings:
         """Check the parameters, whether this fit uses them or not, and hand them to the spine.
 
@@ -99,10 +145,12 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     def _pieces(self) -> int | str:
         """Return `n_pieces`, and "rows" where a setting asks for the program."""
+        if isinstance(self.n_pieces, Integral) and not isinstance(self.n_pieces, bool):
+            if whole("n_pieces", self.n_pieces, 1) > MOST_PIECES:
+                raise ValueError(f"n_pieces must be at most {MOST_PIECES}, got {shown(self.n_pieces)}.")
+            return int(self.n_pieces)
         if not (isinstance(self.n_pieces, str) and self.n_pieces in ("auto", "rows")):
-            raise ValueError(
-                f"n_pieces must be 'auto' or 'rows' (a number is for DCRegressor), got {shown(self.n_pieces)}."
-            )
+            raise ValueError(f"n_pieces must be 'auto', 'rows' or a whole number ≥ 1, got {shown(self.n_pieces)}.")
         given = {name: getattr(self, name) for name in self._of_the_program}
         given = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
         plain = all(
@@ -128,6 +176,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _width(self, columns: Encoding | None) -> int:
         """Return the number of features that the function sees."""
         return int(self.n_features_in_) if columns is None else len(columns.features)
+
+    def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
+        raise NotImplementedError
 
     def _recipe(self, columns: Encoding | None) -> Recipe:
         raise NotImplementedError
@@ -174,6 +225,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         known: dict[str, Any] = {"cv_score_": model.cv_score, "cv_results_": model.cv_results or None}
         known["feature_importances_"] = model.importances
         known["chosen_"] = None if model.kind == "program" else model.chosen
+        if model.simplification is not None:
+            known |= {"simplification_": model.simplification, "fidelity_": model.simplification.fidelity}
         if model.program is not None:
             solved = model.program
             known |= {"lam_": solved.lam, "certificate_": solved.certificate, "seminorm_": solved.seminorm}

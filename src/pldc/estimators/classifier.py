@@ -14,9 +14,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from pldc.columns import Encoding
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, shown
-from pldc.estimators.reading import Reading
+from pldc.estimators.reading import Reading, thinned
 from pldc.estimators.tables import Given, encoded, read
-from pldc.function import ClassExplanation, Contributions
+from pldc.function import ClassExplanation, Contributions, class_regions
 from pldc.function.contributions import METHODS, class_contributions
 from pldc.function.max_affine import Array
 from pldc.model import Model
@@ -43,10 +43,11 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_pieces : "auto" or "rows", default="auto"
+    n_pieces : "auto", "rows" or int, default="auto"
         "auto": few pieces, what predicts best (`chosen_` tells); but the program where one of its own settings is given
-        (``loss="hinge"``, `lam`, `penalty`, `standardize`, `solver`), and for fewer than four distinct rows.
-        "rows": the program.
+        (``loss="hinge"``, `lam`, `penalty`, `standardize`, `solver`), and for fewer than four distinct rows. A number:
+        for each class one function of at most so many pieces in each part, learned from the default fit; see
+        :meth:`simplify`. "rows": the program.
     loss : {"auto", "log", "hinge"} or Loss, default="auto"
         "log" or ``LogLoss()``: log Σ_c exp(f_c) − f_y; its scores give probabilities. "hinge" or ``Hinge()``:
         Σ_{c≠y} max(f_c − f_y + 1, 0), the paper's, of the program alone. "auto": "log" for few pieces, "hinge" for the
@@ -85,6 +86,10 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         The score of each class, in the units of the data. Of two classes, few pieces give the first the score zero.
     chosen_ : list of dict
         Few pieces: the kinds of functions that were kept; see :class:`DCRegressor`.
+    fidelity_ : float
+        With a number as `n_pieces`: the share of the rows left out at which the larger model says the same class.
+    simplification_ : ClassSimplification
+        With a number as `n_pieces`: `fidelity_`, and the cross-validated scores and errors of both.
     certificate_ : Certificate
         Of the program: ``upper``, ``lower`` and ``gap``.
     lam_ : float
@@ -102,8 +107,9 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
     feature_importances_ : array of shape (d,)
         How much probability moves from class to class, on average, if a column's cell is swapped for that of another
         training row.
-    reference_ : array of shape (d,)
-        Mean of the training rows: where `explain` measures contributions from.
+    reference_, spread_ : arrays of shape (d,)
+        Means and standard deviations of the training features: where `explain` measures contributions from, and the
+        unit in which it says how far slopes hold.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if X has column names.
@@ -134,7 +140,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        n_pieces: str = "auto",
+        n_pieces: int | str = "auto",
         loss: str | Loss = "auto",
         class_weight: Any = None,
         categorical_features: Any = "from_dtype",
@@ -251,7 +257,9 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         X = self._points(X)
         return self.model_.probabilities(X)
 
-    def explain(self, X: Any, reference: Any = None, method: str = "local") -> ClassExplanation | Contributions:
+    def explain(
+        self, X: Any, reference: Any = None, neighbourhood: float = 0.1, method: str = "local"
+    ) -> ClassExplanation | Contributions:
         """Explain each prediction: the class, the runner-up, the margin between them, and the reasons for it.
 
         Parameters
@@ -260,15 +268,39 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         reference : array of shape (d,), Series or dict by feature names, or table of rows, optional
             Where contributions are measured from; the mean of the training rows if not given. "path" and "shapley" take
             a table, too, and are means over its rows.
+        neighbourhood : float, default=0.1
+            Of "local", in standard deviations of the training features. Rows closer to a kink get mean slopes over a
+            ball of this radius. 0 takes the slopes of one piece always.
         method : {"local", "path", "shapley"}, default="local"
             "local": contributions are slope × (x − reference), with the slopes of the margin at the row. "path" and
             "shapley" share the margin less that at the reference, as in :meth:`DCRegressor.explain`.
         """
         X = self._points(X)
         if choice("method", method, ("local", *METHODS)) == "local":
-            return self.model_.explain_classes(X, self._reference(reference))
+            return self.model_.explain_classes(X, self._reference(reference), neighbourhood)
         model, rows = self.model_, self._references(reference)
         return class_contributions(model.functions, X, rows, self.classes_, method, model.column_names, model.source)
+
+    def region_table(self, X: Any, tol: float | None = None) -> dict[str, Any]:
+        """List which class wins where, and by what margin: the rows of `X` in each region, and the margin's slopes.
+
+        For a readable table first call ``model.simplify(X, y)``: it gives each class one function of few pieces.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+        tol : float, optional
+            Pieces are first dropped as for :meth:`DCRegressor.region_table`, of each score alone.
+
+        Returns
+        -------
+        dict of columns
+            Fullest region first; ``pandas.DataFrame`` and ``polars.DataFrame`` take it. In a region one class is first
+            and one second, and the score of the one less that of the other, the margin, is one linear function.
+        """
+        X = self._points(X)
+        functions = [thinned(f, X, tol) for f in self.functions_]
+        return class_regions(functions, X, self.classes_).columns(self.model_.feature_names)
 
 
 __all__ = ["DCClassifier"]

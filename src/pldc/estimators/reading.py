@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pldc.estimators.checks import choice, positive, shown
-from pldc.function import Contributions, Counterfactual, Curve, Explanation, Interactions
+from pldc.function import PLDC, Contributions, Counterfactual, Curve, Explanation, Interactions
 from pldc.function.contributions import METHODS, contributions
 from pldc.function.counterfactual import nearest_crossing
 from pldc.function.curve import partial_dependence
@@ -237,14 +237,8 @@ class RegressionReading(Reading):
             by" has the features that tell them best, each alone; "value" is that of the function at the typical row of
             the region, which follows. :meth:`PLDC.regions` of ``function_`` also says which region each row is in.
         """
-        X, f = self._points(X), self.model_.function
-        if tol is not None and (not isinstance(tol, Real) or not 0 <= float(tol) < np.inf):
-            raise ValueError(f"tol must be a number ≥ 0, got {tol!r:.80}.")
-        if tol is None:
-            tol = 0.0 if f.is_plain and max(f.n_pieces) <= FEW_PIECES else 1e-2
-        if tol != 0:  # at 0, too, dropping could swap pieces that tie at a row
-            f = f.prune(X, tol=tol)
-        return f.regions(X).columns(self.model_.feature_names)
+        X = self._points(X)
+        return thinned(self.model_.function, X, tol).regions(X).columns(self.model_.feature_names)
 
     def _number(self: Any, column: Any) -> int:
         """Return the feature of a column that holds numbers."""
@@ -253,6 +247,15 @@ class RegressionReading(Reading):
         if found is None:
             raise ValueError(f"The column {column!r} holds no numbers: it stays as it is.")
         return int(found)
+
+
+def thinned(f: PLDC, X: Array, tol: float | None) -> PLDC:
+    """Return a function whose regions can be listed: without the pieces that `tol` lets go."""
+    if tol is not None and (not isinstance(tol, Real) or not 0 <= float(tol) < np.inf):
+        raise ValueError(f"tol must be a number ≥ 0, got {tol!r:.80}.")
+    if tol is None:
+        tol = 0.0 if f.is_plain and max(f.n_pieces) <= FEW_PIECES else 1e-2
+    return f.prune(X, tol=tol) if tol != 0 else f  # at 0, too, dropping could swap pieces that tie at a row
 
 
 def _column(names: Sequence[str], given: Any) -> int:

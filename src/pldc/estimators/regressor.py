@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pldc.columns import Encoding
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight, choice, flag, shown, whole
+from pldc.estimators.checks import check_weight, choice, flag
 from pldc.estimators.monotone import signs_of
 from pldc.estimators.reading import RegressionReading
 from pldc.estimators.tables import Given, encoded, read
@@ -29,8 +28,6 @@ from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
-
-MOST_PIECES = 10_000  # of each part, that can be asked for
 
 
 class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -283,16 +280,6 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
         settings = super()._settings(given, groups, folds=folds)
         return replace(settings, clip=flag("clip", self.clip))
 
-    def _pieces(self) -> int | str:
-        """Return `n_pieces`, and "rows" where a setting asks for the program."""
-        if isinstance(self.n_pieces, Integral) and not isinstance(self.n_pieces, bool):
-            if whole("n_pieces", self.n_pieces, 1) > MOST_PIECES:
-                raise ValueError(f"n_pieces must be at most {MOST_PIECES}, got {shown(self.n_pieces)}.")
-            return int(self.n_pieces)
-        if not (isinstance(self.n_pieces, str) and self.n_pieces in ("auto", "rows")):
-            raise ValueError(f"n_pieces must be 'auto', 'rows' or a whole number ≥ 1, got {shown(self.n_pieces)}.")
-        return super()._pieces()
-
     def _lam(self, rules: tuple[str, ...] = ("cv", "srm")) -> float | str:
         return super()._lam(rules)
 
@@ -317,8 +304,6 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
             self.function_ = model.function
         else:
             self.functions_ = list(model.functions)
-        if model.simplification is not None:
-            self.simplification_, self.fidelity_ = model.simplification, model.simplification.fidelity
 
     def predict(self, X: Any) -> Array:
         """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), increasing."""

@@ -84,7 +84,9 @@ def compact_model(
     task = task_of(rows, recipe)
     straight = recipe.shape != "dc"  # a curve would bend a convex function
     hinged = bool(recipe.monotone.any()) and not straight  # its pieces can rise in the shape of an S
-    plan = plan_for_classes(n, d) if recipe.outputs > 1 else plan_for(n, d, plain=straight, hinged=hinged)
+    plan = plan_for(n, d, plain=straight, hinged=hinged)
+    if recipe.outputs > 1:
+        plan = plan_for_classes(n, d, recipe.outputs)
     if recipe.monotone.any():  # directions have no signs
         plan = replace(plan, candidates=[replace(c, rounds=0) for c in plan.candidates])
     with Workers(settings.threads) as workers:
@@ -103,8 +105,8 @@ def compact_model(
             found, interrupted = search.run(plan), False
         except KeyboardInterrupt:
             found, interrupted = search.found, True
-    folds = cross_fit(found, rows, settings.clip) if recipe.outputs == 1 else None
-    return model_of(found, task, settings), folds, interrupted
+    folds = cross_fit(found, rows, settings.clip and recipe.outputs == 1)
+    return model_of(found, task, folds, settings), folds, interrupted
 
 
 def beginning(splits: list[Split], m: int) -> list[Split]:
@@ -145,20 +147,19 @@ def one_row_more(rows: Rows) -> Callable[[Array, Rows], float]:
     return score
 
 
-def model_of(found: Found, task: Task, settings: Settings) -> Model:
+def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Settings) -> Model:
     """Write down what was found."""
     y = task.rows.y
     span, temperature = (-np.inf, np.inf), None if task.classes == 1 else 1.0
     if task.classes == 1:
         span = float(y.min()), float(y.max())
-    elif found.left_out:
-        tests = task.rows.take(np.concatenate([test for _, test in found.splits]))
-        temperature = calibrate(np.concatenate(found.left_out, axis=1), tests, TEMPERATURE_PRIOR)
+    elif folds is not None:
+        temperature = calibrate(np.concatenate(folds.values, axis=1), folds.left_out, TEMPERATURE_PRIOR)
     starts = max(len(found.functions) // max(len(found.entries), 1), 1)
     scores = np.array([score for _, score in found.scores])
     return Model(
         kind="compact",
-        functions=tuple(PLDC.mean(each) for each in zip(*found.functions, strict=True)),
+        functions=mean_of(found.functions),
         center=task.units.center,
         spread=task.units.scale,
         limits=span if settings.clip else (-np.inf, np.inf),
@@ -176,6 +177,11 @@ def model_of(found: Found, task: Task, settings: Settings) -> Model:
     )
 
 
+def mean_of(members: list[tuple[PLDC, ...]]) -> tuple[PLDC, ...]:
+    """Return the mean of the functions of all members, for each class its own."""
+    return tuple(PLDC.mean(each) for each in zip(*members, strict=True))
+
+
 def cross_fit(found: Found, rows: Rows, clip: bool) -> CrossFit | None:
     """Return the fits of the folds, and their values at the rows they left out."""
     if not found.fold_functions:
@@ -185,7 +191,7 @@ def cross_fit(found: Found, rows: Rows, clip: bool) -> CrossFit | None:
         for train, _ in found.splits
     ]
     return CrossFit(
-        functions=[PLDC.mean([one for (one,) in functions]) for functions in found.fold_functions],
+        functions=[mean_of(members) for members in found.fold_functions],
         values=[np.clip(v, *cut) for v, cut in zip(found.left_out, limits, strict=True)],
         limits=limits,
         rows=rows,

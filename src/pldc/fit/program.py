@@ -52,7 +52,7 @@ def program_model(
     model = of_classes(model, recipe, search) if recipe.outputs > 1 else of_values(model, rows, settings)
     if search is not None:
         model = replace(model, cv_score=search.mean_score, cv_results=search.results())
-    folds = search.cross_fit() if search is not None and recipe.outputs == 1 else None
+    folds = None if search is None else search.cross_fit()
     return model, folds, solution.status == "interrupted"
 
 

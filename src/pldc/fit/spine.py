@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pldc.compact.clock import Clock
+from pldc.fit.class_order import ClassOrder
 from pldc.fit.few_pieces import compact_model, prepared
 from pldc.fit.noise import errors_of
 from pldc.fit.program import program_model
@@ -21,7 +22,7 @@ from pldc.function.swaps import importances, sample
 from pldc.model import Model
 from pldc.problem.recipe import Rows, Split
 from pldc.select.cross_fit import CrossFit
-from pldc.select.folds import mixed, ranks_of_classes
+from pldc.select.folds import mixed
 from pldc.solve.progress import shown
 from pldc.solve.run import Monitor
 
@@ -54,12 +55,12 @@ def fit(given: Rows, settings: Settings, monitor: Monitor | None = None) -> Fitt
         return several(given, settings, monitor)
     clock = Clock(settings.max_seconds)
     with shown(settings.verbose) as log:
-        if settings.n_pieces != "rows" and settings.recipe.outputs > 1:
-            return classes(given, settings, clock, log, monitor)
         if settings.n_pieces != "rows":
-            rows, splits = prepared(given, settings.folds)
+            order = ClassOrder.by_content(given, settings.recipe.outputs)
+            rows, splits = prepared(order.rows(given), settings.folds, classes=settings.recipe.outputs > 1)
             if len(rows.y) >= FEWEST_ROWS:
-                return few_pieces(rows, splits, settings, clock, monitor)
+                found = few_pieces(rows, splits, order.settings(settings), clock, monitor)
+                return restored(found, order)
         return program(given, settings, clock, log, monitor)
 
 
@@ -101,6 +102,12 @@ def share_of_time(seconds: float | None, clock: Clock, count: int) -> float | No
     return None if seconds is None else max(seconds - clock.spent(), SHORTEST_FIT) / count
 
 
+def restored(found: Fitted, order: ClassOrder) -> Fitted:
+    """Return what was fitted to classes in an order by content with the numbers that they were given with."""
+    back = order.back
+    return Fitted(back.model(found.model), back.folds(found.folds), found.interrupted)
+
+
 def program(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor: Monitor | None) -> Fitted:
     """Fit the program."""
     rows = given.take(np.flatnonzero(given.weight > 0))
@@ -113,24 +120,6 @@ def told(found: Fitted, rows: Rows, settings: Settings, clock: Clock) -> Fitted:
     source = np.arange(rows.X.shape[1]) if settings.source is None else settings.source
     swapped = importances(found.model.outcome, sample(rows.X, rows.weight), source)
     return found._replace(model=replace(found.model, importances=swapped, seconds=clock.spent()))
-
-
-def classes(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor: Monitor | None) -> Fitted:
-    """Fit few pieces to classes in an order that does not depend on what they are called."""
-    rank = ranks_of_classes(given.take(np.flatnonzero(given.weight > 0)), settings.recipe.outputs)
-    place, score = np.argsort(rank), settings.score
-    ranked = given._replace(y=rank[given.y.astype(np.intp)].astype(np.float64))
-    rows, splits = prepared(ranked, settings.folds, classes=True)
-    if len(rows.y) < FEWEST_ROWS:
-        return program(given, settings, clock, log, monitor)
-    if score is not None:
-        named = score  # it knows classes by their codes
-        settings = replace(
-            settings, score=lambda F, test: named(F[rank], test._replace(y=place[test.y.astype(np.intp)] + 0.0))
-        )
-    model, folds, interrupted = compact_model(rows, splits, settings, clock, monitor)
-    named_model = replace(model, functions=tuple(model.functions[k] for k in rank))
-    return told(Fitted(named_model, folds, interrupted), rows, settings, clock)
 
 
 def few_pieces(rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None) -> Fitted:
@@ -147,6 +136,8 @@ def few_pieces(rows: Rows, splits: list[Split], settings: Settings, clock: Clock
 
 def with_errors(found: Fitted, settings: Settings, clock: Clock) -> Fitted:
     """Add the errors at rows left out, which intervals are made of; where they are large, if there is time."""
+    if settings.recipe.outputs > 1:
+        return found
     model, folds, interrupted = found
     clock.cancelled |= interrupted
     errors, late = errors_of(folds, settings, clock)
@@ -158,15 +149,19 @@ def simplify(teacher: Model, folds: CrossFit | None, given: Rows, n_pieces: int,
 
     `settings` are the teacher's. Where the folds are not of these rows, the teacher is fitted to folds of them first.
     """
-    rows, splits = prepared(given, FOLDS)
+    if teacher.levels is not None:
+        raise ValueError(f"This model predicts several quantiles, {teacher.levels}: simplify a model of one of them.")
+    order = ClassOrder.by_content(given, settings.recipe.outputs)
+    rows, splits = prepared(order.rows(given), FOLDS, classes=settings.recipe.outputs > 1)
     if len(rows.y) < FEWEST_ROWS:
         raise ValueError(f"simplify needs at least {FEWEST_ROWS} distinct rows, got {len(rows.y)}.")
-    clock = Clock(settings.max_seconds)
-    if folds is None or not same_rows(rows, folds.rows):
-        folds = refitted(rows, splits, replace(settings, folds=FOLDS), clock)
+    clock, inside, known = Clock(settings.max_seconds), order.settings(settings), order.folds(folds)
+    if known is None or not same_rows(rows, known.rows):
+        known = refitted(rows, splits, replace(inside, folds=FOLDS), clock)
     with shown(settings.verbose):
-        found = with_errors(Fitted(*simplified(teacher, folds, folds.rows, n_pieces, settings, clock)), settings, clock)
-    return told(found, rows, settings, clock)
+        found = Fitted(*simplified(order.model(teacher), known, known.rows, n_pieces, inside, clock))
+        found = told(with_errors(found, settings, clock), rows, inside, clock)
+        return restored(found, order)
 
 
 def refitted(rows: Rows, splits: list[Split], settings: Settings, clock: Clock) -> CrossFit:
@@ -179,8 +174,8 @@ def refitted(rows: Rows, splits: list[Split], settings: Settings, clock: Clock) 
         if found.interrupted:
             raise KeyboardInterrupt
         models.append(found.model)
-    values = [model.predict(rows.X[test]) for model, (_, test) in zip(models, splits, strict=True)]
-    return CrossFit([m.function for m in models], values, [m.limits for m in models], rows, splits)
+    values = [model.values(rows.X[test]) for model, (_, test) in zip(models, splits, strict=True)]
+    return CrossFit([m.functions for m in models], values, [m.limits for m in models], rows, splits)
 
 
 def same_rows(a: Rows, b: Rows) -> bool:

@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from pldc.compact.clock import Clock
-from pldc.compact.student import STARTS, Student, learn, r_squared
-from pldc.fit.few_pieces import task_of
+from pldc.compact.student import CLASS_STARTS, STARTS, Student, agreement, learn, r_squared
+from pldc.fit.few_pieces import TEMPERATURE_PRIOR, task_of
 from pldc.fit.settings import Settings
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.model import Model, Simplification
+from pldc.model import ClassSimplification, Model, Simplification
+from pldc.problem.losses import LogLoss, softmax
 from pldc.problem.recipe import Rows
+from pldc.select.calibration import calibrate
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.workers import Workers
 
 FOR_THE_WHOLE = 0.8  # share of a limit on time, the beginning included, after which the folds have their turn
-STARTS_IN_A_FOLD = STARTS // 3
+STARTS_IN_A_FOLD, CLASS_STARTS_IN_A_FOLD = STARTS // 3, 1
+
+Functions = tuple[PLDC, ...]
+
+
+class Learned(NamedTuple):
+    """Few pieces of the whole model, and, where there was time, of the fits of all folds."""
+
+    functions: Functions
+    fidelity: float
+    folds: CrossFit | None
+
+    @property
+    def n_pieces(self) -> tuple[int, int]:
+        """Pieces of the plus and of the minus part; of classes the most that a score has."""
+        plus, minus = np.max([f.n_pieces for f in self.functions], axis=0)
+        return int(plus), int(minus)
 
 
 def simplified(
@@ -31,33 +51,38 @@ def simplified(
     """
     interrupted = False
     try:
-        few, about, students = learned(teacher.function, folds, rows, n_pieces, settings, clock)
+        few = learned(teacher, folds, rows, n_pieces, settings, clock)
     except KeyboardInterrupt:  # one short attempt without folds: seconds are not spent again
         clock.cancelled = interrupted = True
-        few, about, students = learned(teacher.function, folds, rows, n_pieces, settings, clock)
-    model = replace(
-        teacher,
-        kind="simplified",
-        functions=(few,),
-        simplification=about,
-        program=None,
-        errors=None,
-        cv_score=None if students is None else about.score,
-    )
-    return model, students, interrupted
+        few = learned(teacher, folds, rows, n_pieces, settings, clock)
+    model = replace(teacher, kind="simplified", functions=few.functions, program=None, cv_score=None, errors=None)
+    if settings.recipe.outputs > 1:
+        model = of_classes(model, few, folds, settings)
+    else:
+        model = of_values(model, few, folds, settings)
+    return model, few.folds, interrupted
 
 
 def learned(
-    teacher: PLDC, folds: CrossFit | None, rows: Rows, n_pieces: int, settings: Settings, clock: Clock
-) -> tuple[PLDC, Simplification, CrossFit | None]:
+    teacher: Model, folds: CrossFit | None, rows: Rows, n_pieces: int, settings: Settings, clock: Clock
+) -> Learned:
     """Learn from the teacher and, in the time left, from the fits of its folds."""
-    recipe, clip = settings.recipe, settings.clip
+    recipe, clip = settings.recipe, settings.clip and settings.recipe.outputs == 1
+    factor = teacher.temperature or 1.0
+    several, in_a_fold = STARTS, STARTS_IN_A_FOLD
+    if recipe.outputs > 1:
+        several, in_a_fold = CLASS_STARTS, CLASS_STARTS_IN_A_FOLD
 
-    def student(part: Rows, function: PLDC, starts: int, pool: ThreadPoolExecutor | None, share: float) -> Student:
+    def student(
+        part: Rows, functions: Functions, starts: int, pool: ThreadPoolExecutor | None, share: float
+    ) -> Student:
         limits = (float(part.y.min()), float(part.y.max())) if clip else (-np.inf, np.inf)
 
         def values(X: Array) -> Array:
-            return np.clip(function(X), *limits) if recipe.shape == "dc" else function(X)  # cut, it would not be convex
+            if recipe.outputs > 1:
+                return softmax(factor * np.array([f(X) for f in functions])).T
+            (f,) = functions
+            return np.clip(f(X), *limits) if recipe.shape == "dc" else f(X)  # cut, it would not be convex
 
         return learn(
             task_of(part, recipe),
@@ -72,28 +97,71 @@ def learned(
 
     others: list[Student] = []
     with Workers(settings.threads) as workers:
-        whole = student(rows, teacher, 1 if clock.over() else STARTS, workers.pool, FOR_THE_WHOLE)
-        for function, (train, _) in [] if folds is None else zip(folds.functions, folds.splits, strict=True):
+        whole = student(rows, teacher.functions, 1 if clock.over() else several, workers.pool, FOR_THE_WHOLE)
+        for functions, (train, _) in [] if folds is None else zip(folds.functions, folds.splits, strict=True):
             if clock.over():
                 break
-            others.append(student(rows.take(train), function, STARTS_IN_A_FOLD, workers.pool, 1.0))
-    few = whole.function.prune() if whole.function.is_plain else whole.function
+            others.append(student(rows.take(train), functions, in_a_fold, workers.pool, 1.0))
+    few = tuple(f.prune() if f.is_plain else f for f in whole.functions)
     if folds is None or len(others) < len(folds.splits):
-        return few, Simplification(few.n_pieces, whole.fidelity, np.nan, np.nan), None
-    tests = [rows.take(test) for _, test in folds.splits]
-    new = [np.clip(s.function(t.X), *cut) for s, t, cut in zip(others, tests, folds.limits, strict=True)]
-    old = [np.clip(f(t.X), *cut) for f, t, cut in zip(folds.functions, tests, folds.limits, strict=True)]
-    share = np.array([t.weight.sum() for t in tests])
-    share /= share.sum()
-    score = settings.score_in_units_of(rows)
+        return Learned(few, whole.fidelity, None)
+    new = [
+        np.clip([f(rows.X[test]) for f in s.functions], *cut)
+        for s, (_, test), cut in zip(others, folds.splits, folds.limits, strict=True)
+    ]
+    values = new if recipe.outputs > 1 else [v[0] for v in new]
+    return Learned(few, whole.fidelity, replace(folds, functions=[s.functions for s in others], values=values))
 
-    def mean(values: list[float]) -> float:
-        return float(share @ values)
 
+def of_values(model: Model, few: Learned, before: CrossFit | None, settings: Settings) -> Model:
+    """Add what the few pieces of a regression cost."""
+    if few.folds is None or before is None:
+        return replace(model, simplification=Simplification(few.n_pieces, few.fidelity, np.nan, np.nan))
+    after, score = few.folds, settings.score_in_units_of(before.rows)
+    old = [
+        np.clip(f(before.rows.X[test]), *cut)
+        for (f,), (_, test), cut in zip(before.functions, before.splits, before.limits, strict=True)
+    ]
     about = Simplification(
         n_pieces=few.n_pieces,
-        fidelity=mean([r_squared(a, b, t.weight) for a, b, t in zip(new, old, tests, strict=True)]),
-        score=mean([score(v, t) for v, t in zip(new, tests, strict=True)]),
-        score_before=mean([score(v, t) for v, t in zip(old, tests, strict=True)]),
+        fidelity=over_folds(after, lambda v, t, k: r_squared(v, old[k], t.weight)),
+        score=over_folds(after, lambda v, t, _: score(v, t)),
+        score_before=over_folds(replace(before, values=old), lambda v, t, _: score(v, t)),
     )
-    return few, about, replace(folds, functions=[s.function for s in others], values=new)
+    return replace(model, simplification=about, cv_score=about.score)
+
+
+def of_classes(model: Model, few: Learned, before: CrossFit | None, settings: Settings) -> Model:
+    """Add what the few pieces of a classification cost, and the temperature of their scores."""
+    if few.folds is None or before is None:  # they were taught probabilities
+        about = ClassSimplification(few.n_pieces, few.fidelity, np.nan, np.nan, np.nan, np.nan)
+        return replace(model, simplification=about, temperature=1.0)
+    after = few.folds
+    warm, old = calibrate(np.concatenate(after.values, axis=1), after.left_out, TEMPERATURE_PRIOR), model.temperature
+    scores = [replace(after, values=[warm * F for F in after.values])]
+    scores.append(replace(before, values=[(old or 1.0) * F for F in before.values]))
+    score = settings.score or log_score
+    log = [over_folds(folds, lambda F, t, _: score(F, t)) for folds in scores]
+    wrong = [over_folds(folds, lambda F, t, _: 1.0 - agreement(F, t.y, t.weight)) for folds in scores]
+    about = ClassSimplification(
+        n_pieces=few.n_pieces,
+        fidelity=over_folds(after, lambda F, t, k: agreement(F, before.values[k].argmax(axis=0), t.weight)),
+        score=log[0],
+        score_before=log[1],
+        error=wrong[0],
+        error_before=wrong[1],
+    )
+    return replace(model, simplification=about, temperature=warm, cv_score=about.score)
+
+
+def log_score(F: Array, rows: Rows) -> float:
+    """Return the mean log loss of scores (m, n), negative."""
+    return -float(np.average(LogLoss().at(F, rows.y), weights=rows.weight))
+
+
+def over_folds(folds: CrossFit, number: Callable[[Array, Rows, int], float]) -> float:
+    """Return the mean over the folds, by weight, of a number made from their values, the rows left out and the fold."""
+    tests = [folds.rows.take(test) for _, test in folds.splits]
+    share = np.array([t.weight.sum() for t in tests])
+    each = [number(v, t, k) for k, (v, t) in enumerate(zip(folds.values, tests, strict=True))]
+    return float(share / share.sum() @ each)

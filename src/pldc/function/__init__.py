@@ -1,9 +1,11 @@
 """What was learned: piecewise-linear functions as sums of differences of max-affine functions."""
 
+from pldc.function.class_regions import ClassRegions, class_regions
 from pldc.function.contributions import Contributions
 from pldc.function.counterfactual import Counterfactual
 from pldc.function.curve import Curve
-from pldc.function.explain import ClassExplanation, Explanation, explain, explain_classes
+from pldc.function.explain import Explanation, explain
+from pldc.function.explain_classes import ClassExplanation, explain_classes
 from pldc.function.hinges import Hinges
 from pldc.function.max_affine import MaxAffine
 from pldc.function.pldc import PLDC
@@ -15,6 +17,7 @@ from_dict = PLDC.from_dict
 __all__ = [
     "PLDC",
     "ClassExplanation",
+    "ClassRegions",
     "Contributions",
     "Counterfactual",
     "Curve",
@@ -24,6 +27,7 @@ __all__ = [
     "LocalModel",
     "MaxAffine",
     "Term",
+    "class_regions",
     "explain",
     "explain_classes",
     "from_dict",

@@ -83,7 +83,7 @@ class Explanation:
     def table(self, row: int = 0) -> str:
         """Return a text table of one row, largest contributions first."""
         note = "  (cut to the range of the training targets)" if self.clipped[row] else ""
-        lines = _slope_table(self, row, {"intercept": self.intercept[row], "prediction": self.prediction[row]})
+        lines = slope_table(self, row, {"intercept": self.intercept[row], "prediction": self.prediction[row]})
         lines[-1] += note
         lines.append(f"slopes {self.reach(row)}")
         return "\n".join(lines)
@@ -102,62 +102,7 @@ class Explanation:
         return "\n\n".join(shown)
 
 
-@dataclass(frozen=True)
-class ClassExplanation:
-    """Why each row has its class and not the runner-up: margin = intercept + Σ contributions.
-
-    Attributes
-    ----------
-    features : tuple of str
-        Names of the d features.
-    prediction, runner_up : arrays of shape (n,)
-        The classes with the highest and the second highest score.
-    margin : array of shape (n,)
-        The score of the one less that of the other.
-    intercept : array of shape (n,)
-        The local affine margin at the reference point.
-    slopes, contributions : arrays of shape (n, d)
-        Of the margin: its slope in each feature, and slope × (feature − reference).
-    """
-
-    features: tuple[str, ...]
-    prediction: np.ndarray
-    runner_up: np.ndarray
-    margin: Array
-    intercept: Array
-    slopes: Array
-    contributions: Array
-
-    def __len__(self) -> int:
-        return len(self.margin)
-
-    def to_dict(self, row: int = 0) -> dict[str, Any]:
-        """Return the explanation of one row as plain Python values."""
-        return {
-            "prediction": self.prediction[row].item()
-            if hasattr(self.prediction[row], "item")
-            else self.prediction[row],
-            "runner_up": self.runner_up[row].item() if hasattr(self.runner_up[row], "item") else self.runner_up[row],
-            "margin": float(self.margin[row]),
-            "intercept": float(self.intercept[row]),
-            "slopes": dict(zip(self.features, self.slopes[row].tolist(), strict=True)),
-            "contributions": dict(zip(self.features, self.contributions[row].tolist(), strict=True)),
-        }
-
-    def table(self, row: int = 0) -> str:
-        """Return a text table of one row, largest contributions first."""
-        lines = [f"{self.prediction[row]}, and not {self.runner_up[row]}"]
-        lines += _slope_table(self, row, {"intercept": self.intercept[row], "margin": self.margin[row]})
-        return "\n".join(lines)
-
-    def __str__(self) -> str:
-        shown = [f"row {i}: {self.table(i)}" for i in range(min(3, len(self)))]
-        if len(self) > 3:
-            shown.append(f"… and {len(self) - 3} more rows")
-        return "\n\n".join(shown)
-
-
-def _slope_table(why: Explanation | ClassExplanation, row: int, below: dict[str, float]) -> list[str]:
+def slope_table(why: Any, row: int, below: dict[str, float]) -> list[str]:
     """Return lines with the slope and the contribution of each feature, the largest first, and what they add up to."""
     order = np.argsort(-np.abs(why.contributions[row]), kind="stable")
     slopes = numbers(why.slopes[row, order], 5)
@@ -165,46 +110,6 @@ def _slope_table(why: Explanation | ClassExplanation, row: int, below: dict[str,
     left = [*(why.features[k] for k in order), *below]
     body = [list(cells) for cells in zip(left, slopes + [""] * len(below), parts, strict=True)]
     return table(["feature", "slope", "contribution"], body)
-
-
-def explain_classes(
-    functions: Sequence[PLDC],
-    X: ArrayLike,
-    classes: np.ndarray,
-    reference: ArrayLike | None = None,
-    features: Sequence[str] | None = None,
-) -> ClassExplanation:
-    """Explain at each row of `X` by how much, and by what, the highest of the scores leads the second.
-
-    Parameters
-    ----------
-    functions : sequence of PLDC
-        The scores.
-    X : array of shape (n, d)
-    classes : array
-        The label of each score.
-    reference : array of shape (d,), optional
-        Where contributions are measured from; the origin if not given.
-    features : sequence of str, optional
-        Names; x0, x1, … if not given.
-    """
-    each = [explain(f, X, reference, features, neighbourhood=0.0) for f in functions]
-    scores = np.array([e.prediction for e in each])
-    order = np.argsort(-scores, axis=0, kind="stable")
-    first, second, at = order[0], order[1], np.arange(scores.shape[1])
-
-    def lead(values: Array) -> Array:
-        return np.asarray(values[first, at] - values[second, at])
-
-    return ClassExplanation(
-        features=each[0].features,
-        prediction=classes[first],
-        runner_up=classes[second],
-        margin=lead(scores),
-        intercept=lead(np.array([e.intercept for e in each])),
-        slopes=lead(np.array([e.slopes for e in each])),
-        contributions=lead(np.array([e.contributions for e in each])),
-    )
 
 
 def explain(

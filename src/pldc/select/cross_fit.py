@@ -17,10 +17,10 @@ class CrossFit:
 
     Attributes
     ----------
-    functions : list of PLDC
-        One a fold.
+    functions : list of tuples of PLDC
+        For each fold, its function, or the score of each class.
     values : list of arrays
-        For each fold, its predictions at the rows left out.
+        For each fold, its predictions (n,) at the rows left out, or its scores (m, n).
     limits : list of (float, float)
         For each fold, the range that its predictions are cut to.
     rows : Rows
@@ -29,14 +29,19 @@ class CrossFit:
         and the places of those that each fold was fitted to and left out.
     """
 
-    functions: list[PLDC]
+    functions: list[tuple[PLDC, ...]]
     values: list[Array]
     limits: list[tuple[float, float]]
     rows: Rows
     splits: list[Split]
 
     @property
+    def left_out(self) -> Rows:
+        """The rows left out, fold after fold."""
+        return self.rows.take(np.concatenate([test for _, test in self.splits]))
+
+    @property
     def errors(self) -> Rows:
-        """The rows left out, with |y − f(x)| in the place of y."""
-        tests = self.rows.take(np.concatenate([test for _, test in self.splits]))
+        """The rows left out of a regression, with |y − f(x)| in the place of y."""
+        tests = self.left_out
         return tests._replace(y=np.abs(tests.y - np.concatenate(self.values)))

@@ -101,10 +101,12 @@ def dealt(rows: Rows, folds: int, classes: bool = False) -> tuple[list[Split], i
 
 
 def ranks_of_classes(rows: Rows, outputs: int) -> IntArray:
-    """Return the rank of each of so many classes by content: fits that use it do not see what classes are called."""
-    rank = _rank_of_class(rows, Units.of(*rows).scale_X(rows.X))
-    out = np.empty(outputs, dtype=np.intp)
-    out[rows.y.astype(np.intp)] = rank.astype(np.intp)
+    """Return the rank of each of so many classes by content; those without a row come last."""
+    rank = _rank_of_class(rows, Units.of(*rows).scale_X(rows.X)).astype(np.intp)
+    out = np.full(outputs, -1)
+    out[rows.y.astype(np.intp)] = rank
+    absent = out < 0
+    out[absent] = np.arange(outputs - absent.sum(), outputs)
     return out
 
 

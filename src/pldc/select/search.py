@@ -133,9 +133,9 @@ class Search:
         return [fit.prediction for fit in self._chosen]
 
     def cross_fit(self) -> CrossFit:
-        """Return the folds' fits of a regression, with their values where they did not look."""
+        """Return the fits of the folds, with their values where they did not look."""
         return CrossFit(
-            functions=[fit.functions[0] for fit in self._chosen],
+            functions=[tuple(fit.functions) for fit in self._chosen],
             values=self.left_out(),
             limits=[self._limits(train) for train in self.train],
             rows=self.rows,

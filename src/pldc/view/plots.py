@@ -213,7 +213,7 @@ def plot_simplification(
         axis.grid(alpha=0.3)
         axis.legend()
     left.set(ylabel="cross-validated error (−score)", title="Error at rows left out")
-    right.set(ylabel="fidelity (R² to the larger model)", title="Agreement with the larger model")
+    right.set(ylabel="fidelity to the larger model", title="Agreement with the larger model")
     return figure
 
 

@@ -1,0 +1,96 @@
+"""Which class wins where: the rows of a table grouped by winner, runner-up and the affine margin between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pldc.function.max_affine import Array, as_points
+from pldc.function.pldc import PLDC
+from pldc.function.regions import Regions, group
+from pldc.function.term import LocalModel
+
+
+@dataclass(frozen=True)
+class ClassRegions:
+    """The regions that hold the rows of a table, the fullest first: in each, one class leads another by one plane.
+
+    Attributes
+    ----------
+    winner, runner_up : arrays of shape (r,)
+        The classes with the highest and the second highest score.
+    margin : array of shape (r,)
+        Mean over the rows of a region of the score of the one less that of the other.
+    narrowest : array of shape (r,)
+        The smallest margin of a row.
+    regions : Regions
+        Rows, ranges, and the plane of the margin: its `slope` and `intercept`.
+    """
+
+    winner: np.ndarray
+    runner_up: np.ndarray
+    margin: Array
+    narrowest: Array
+    regions: Regions
+
+    def __len__(self) -> int:
+        return len(self.regions)
+
+    def columns(self, feature_names: Sequence[str] | None = None) -> dict[str, Array]:
+        """Return the table by columns, one row a region, as ``pandas.DataFrame`` and ``polars.DataFrame`` take it.
+
+        Who wins, and who is second; by how much, on the mean and at least; the rows that the region holds and their
+        share; the linear function that the margin is there (its intercept is the value at x = 0); and the lowest and
+        highest value of each feature among its rows.
+        """
+        head: dict[str, Array] = {"class": self.winner, "runner-up": self.runner_up}
+        head |= {"mean margin": self.margin, "smallest margin": self.narrowest}
+        return head | self.regions.columns(feature_names)
+
+
+def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) -> ClassRegions:
+    """Group the rows of `X` by the class that wins, the runner-up, and the pieces of both that rule there.
+
+    Parameters
+    ----------
+    functions : sequence of PLDC
+        The scores.
+    X : array of shape (n, d)
+    classes : array
+        The label of each score.
+    """
+    points = as_points(X, functions[0].n_features)
+    scores = np.array([f(points) for f in functions])
+    order = np.argsort(-scores, axis=0, kind="stable")
+    first, second, at = order[0], order[1], np.arange(len(points))
+    local = [f.local(points) for f in functions]
+    lead = scores[first, at] - scores[second, at]
+    slope, intercept = np.array([own.slope for own in local]), np.array([own.intercept for own in local])
+    keys = [_key(f, own, points) for f, own in zip(functions, local, strict=True)]
+    widest = max(key.shape[1] for key in keys)
+    key = np.array([np.pad(k, ((0, 0), (0, widest - k.shape[1]))) for k in keys])
+    found = group(
+        points,
+        np.column_stack([first, second, key[first, at], key[second, at]]),
+        slope[first, at] - slope[second, at],
+        intercept[first, at] - intercept[second, at],
+    )
+    one = np.unique(found.of_row, return_index=True)[1]  # a row of each region
+    narrowest = np.full(len(found), np.inf)
+    np.minimum.at(narrowest, found.of_row, lead)
+    return ClassRegions(
+        winner=classes[first[one]],
+        runner_up=classes[second[one]],
+        margin=np.bincount(found.of_row, weights=lead) / found.count,
+        narrowest=narrowest,
+        regions=found,
+    )
+
+
+def _key(f: PLDC, local: LocalModel, points: Array) -> Array:
+    """Numbers that are equal where one affine function rules: active pieces, and cells between knots."""
+    cells = [term.hinges.cells(points) for term in f.terms if term.hinges is not None]
+    return np.column_stack([local.plus, local.minus, *cells])

@@ -1,0 +1,54 @@
+"""Which class wins where."""
+
+import numpy as np
+import pytest
+from tests.function.common import random_pldc
+
+from pldc import PLDC, Hinges, MaxAffine
+from pldc.function import class_regions
+
+NAMES = np.array(["a", "b", "c"])
+
+
+def scores():
+    rng = np.random.default_rng(0)
+    hinges = Hinges([np.array([-1.0, 0.0, 1.5]), np.array([-0.5, 0.5])])
+    bent = PLDC(MaxAffine(rng.normal(size=(2, 5)), rng.normal(size=2)), MaxAffine.zero(5), hinges)
+    return [random_pldc(rng, 3, 2, 2), random_pldc(rng, 1, 1, 2), bent]
+
+
+def test_every_row_is_in_a_region_whose_plane_is_its_margin():
+    X = 2 * np.random.default_rng(1).normal(size=(200, 2))
+    functions = scores()
+    found = class_regions(functions, X, NAMES)
+    values = np.array([f(X) for f in functions])
+    ranked = np.sort(values, axis=0)
+    margin, k = ranked[-1] - ranked[-2], found.regions.of_row
+    assert (found.winner[k] == NAMES[values.argmax(axis=0)]).all()
+    plane = (found.regions.slope[k] * X).sum(axis=1) + found.regions.intercept[k]
+    np.testing.assert_allclose(plane, margin, atol=1e-9)
+    second = values.copy()
+    second[values.argmax(axis=0), np.arange(200)] = -np.inf
+    assert (found.runner_up[k] == NAMES[second.argmax(axis=0)]).all()
+    for region in range(len(found)):
+        rows = k == region
+        assert found.margin[region] == pytest.approx(margin[rows].mean())
+        assert found.narrowest[region] == pytest.approx(margin[rows].min())
+        assert found.regions.count[region] == rows.sum()
+    assert len(set(found.winner)) == 3 and (np.diff(found.regions.count) <= 0).all()
+
+
+def test_a_border_by_hand():
+    """Scores |x| and 1: the second wins inside, by 1 − |x|, and each side is a plane of its own."""
+    functions = [abs(PLDC.affine([1.0])), PLDC.affine([0.0], 1.0)]
+    table = class_regions(functions, [[-3.0], [-2.0], [-4.0], [0.5], [0.25], [2.0]], np.array(["out", "in"])).columns(
+        ["x"]
+    )
+    assert table["class"].tolist() == ["out", "in", "out"] and table["runner-up"].tolist() == ["in", "out", "in"]
+    assert table["rows"].tolist() == [3, 2, 1]
+    np.testing.assert_allclose(table["share"], [0.5, 1 / 3, 1 / 6])
+    np.testing.assert_allclose(table["mean margin"], [2.0, 0.625, 1.0])
+    np.testing.assert_allclose(table["smallest margin"], [1.0, 0.5, 1.0])
+    np.testing.assert_allclose(table["slope of x"], [-1.0, -1.0, 1.0])
+    np.testing.assert_allclose(table["intercept"], [-1.0, 1.0, -1.0])
+    assert table["lowest x"].tolist() == [-4.0, 0.25, 2.0] and table["highest x"].tolist() == [-2.0, 0.5, 2.0]
