@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint docs bench bench-quick paper paper-quick clean
+.PHONY: demo test lint docs attack bench bench-quick paper paper-quick clean
 .DEFAULT_GOAL := demo
 
 # A stamp a set of extras: reinstalled when the project's declared dependencies or the pins change.
@@ -27,6 +27,10 @@ lint: $(VENV)/stamp-dev
 
 docs: $(VENV)/stamp-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# Machines that look for failures: half an hour on two cores, and it goes on where it was stopped. PARTS="fuzz faults" runs some.
+attack: $(VENV)/stamp-attack
+	$(BIN)/python -m attack $(PARTS)
 
 # AUTHORS=PATH to a checkout of the paper's authors' code times it in the same run (it needs torch).
 bench: $(VENV)/stamp-bench

@@ -7,7 +7,21 @@ import numpy as np
 from scipy.special import xlogy
 
 
-def optimum(X, y, *, loss, penalty, lam, weight=None, shape="dc", monotone=None, linear=False, delta=1.0, level=0.5):
+def optimum(
+    X,
+    y,
+    *,
+    loss,
+    penalty,
+    lam,
+    weight=None,
+    shape="dc",
+    monotone=None,
+    linear=False,
+    delta=1.0,
+    level=0.5,
+    floor=None,
+):
     """Optimal value of the program, by Clarabel."""
     n, d = X.shape
     w = np.ones(n) if weight is None else np.asarray(weight, dtype=float)
@@ -31,15 +45,26 @@ def optimum(X, y, *, loss, penalty, lam, weight=None, shape="dc", monotone=None,
         fit = fit + X @ c
         if monotone is not None:
             constraints += [m * c[k] >= 0 for k, m in enumerate(monotone) if m != 0]
+    if floor is not None and loss == "poisson":
+        # Below the floor a parabola goes on from the deviance with its slope: each f is split in the cheapest way.
+        low = cp.Variable(n)
+        constraints += [low <= 0, fit - low >= floor]
+        parabola = w @ cp.multiply((floor - y) / floor, low) + cp.sum(cp.multiply(w / (2 * floor), cp.square(low)))
+        fit = fit - low
+    else:
+        parabola = 0.0
     r = fit - y
-    risk = {
-        "squared": lambda: cp.sum(cp.multiply(w, cp.square(r))),
-        "absolute": lambda: cp.sum(cp.multiply(w, cp.abs(r))),
-        "huber": lambda: cp.sum(cp.multiply(w, cp.huber(r, delta))),
-        "hinge": lambda: cp.sum(cp.multiply(w, cp.pos(1 - cp.multiply(y, fit)))),
-        "poisson": lambda: w @ (fit - y) - cp.sum(cp.multiply(w * y, cp.log(fit))) + w @ xlogy(y, y),
-        "quantile": lambda: 2 * cp.sum(cp.multiply(w, level * cp.pos(-r) + (1 - level) * cp.pos(r))),
-    }[loss]()
+    risk = (
+        parabola
+        + {
+            "squared": lambda: cp.sum(cp.multiply(w, cp.square(r))),
+            "absolute": lambda: cp.sum(cp.multiply(w, cp.abs(r))),
+            "huber": lambda: cp.sum(cp.multiply(w, cp.huber(r, delta))),
+            "hinge": lambda: cp.sum(cp.multiply(w, cp.pos(1 - cp.multiply(y, fit)))),
+            "poisson": lambda: w @ (fit - y) - cp.sum(cp.multiply(w * y, cp.log(fit))) + w @ xlogy(y, y),
+            "quantile": lambda: 2 * cp.sum(cp.multiply(w, level * cp.pos(-r) + (1 - level) * cp.pos(r))),
+        }[loss]()
+    )
     total = sum(cp.abs(slope) for slope in slopes)
     seminorm = cp.max(cp.sum(total, axis=1)) if penalty == "joint" else cp.sum(cp.max(total, axis=0))
     problem = cp.Problem(cp.Minimize(risk + lam * seminorm), constraints)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -301,6 +302,8 @@ class Model:
             raise ValueError(
                 "Intervals come from rows left out: fit with lam='cv', at least four distinct rows and enough time."
             )
+        if not (isinstance(coverage, Real) and 0 < coverage < 1):
+            raise ValueError(f"coverage must lie strictly between 0 and 1, got {coverage!r:.80}.")
         middle, width = self.predict(X), self.errors.width(X, coverage)
         return np.maximum(middle - width, self.lowest), middle + width
 

@@ -57,8 +57,8 @@ def test_numbers(calculate):
     [
         (lambda: F("a"), "X must hold numbers: could not convert"),
         (lambda: MaxAffine([[1.0], [1.0, 2.0]], [0.0, 0.0]), "slopes must hold numbers"),
-        (lambda: F.prune(tol="a"), "tol must be a number, got str"),
-        (lambda: F.prune(X, tol=np.ones(2)), "tol must be a number, got ndarray"),
+        (lambda: F.prune(tol="a"), "tol must be a finite number ≥ 0, got 'a'"),
+        (lambda: F.prune(X, tol=np.ones(2)), "tol must be a finite number ≥ 0, got array"),
         (lambda: explain(F, X, neighbourhood="a"), "neighbourhood must be a finite number"),
         (lambda: explain(F, X, neighbourhood=np.ones(2)), "neighbourhood must be a finite number"),
         (lambda: F.seminorm_bound(np.ones(2)), "norm must be one of"),

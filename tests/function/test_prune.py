@@ -322,9 +322,9 @@ class TestExact:
     @pytest.mark.parametrize("tol", [-1e-9, np.nan, 1.0, np.inf])
     def test_tol_must_not_be_negative_nor_drop_all(self, tol):
         f = MaxAffine([[1.0], [-1.0], [0.0]], [0.0, 0.0, 1.0])
-        with pytest.raises(ValueError, match="tol must be ≥ 0, got"):
+        with pytest.raises(ValueError, match="tol must be .*≥ 0, got"):
             prune_exact(f, tol)
-        with pytest.raises(ValueError, match="tol must be ≥ 0, got"):
+        with pytest.raises(ValueError, match="tol must be .*≥ 0, got"):
             PLDC(f, f).prune(tol=tol)
 
     @pytest.mark.parametrize("seed", range(5))
@@ -461,7 +461,7 @@ class TestPLDC:
 
     @pytest.mark.parametrize("tol", [-1e-9, np.nan])
     def test_prune_on_points_refuses_a_negative_tol(self, tol):
-        with pytest.raises(ValueError, match="tol must be ≥ 0, got"):
+        with pytest.raises(ValueError, match="tol must be .*≥ 0, got"):
             PLDC.affine([1.0]).prune([[0.0]], tol=tol)
 
     @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ class Answers:
         rows = given.rows.take(np.flatnonzero(given.rows.weight > 0))
         values = np.sort(real(lams, "lams").ravel())[::-1]
         if not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
-            raise ValueError(f"lams must hold positive finite numbers, got {lams!r}.")
+            raise ValueError(f"lams must hold positive finite numbers, got {lams!r:.80}.")
         with shown(self.verbose) as log:
             return solve_path(rows, copy._settings(given, folds=FOLDS), values, log)
 
@@ -65,7 +65,7 @@ class Answers:
         """
         X = self._points(X)
         if not (isinstance(coverage, Real) and 0 < coverage < 1):
-            raise ValueError(f"coverage must lie strictly between 0 and 1, got {coverage!r}.")
+            raise ValueError(f"coverage must lie strictly between 0 and 1, got {coverage!r:.80}.")
         return self.model_.interval(X, float(coverage))
 
     def generalization_bound(
@@ -94,7 +94,7 @@ class Answers:
         """
         self._points(X)
         if not (isinstance(delta, Real) and 0 < delta < 1):
-            raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
+            raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r:.80}.")
         columns = self.model_.columns
         if columns is not None and columns.has_statistics:
             raise ValueError(

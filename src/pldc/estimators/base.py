@@ -63,7 +63,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def _fit(self, given: Given, groups: ArrayLike | None, monitor: Monitor | None) -> None:
         """Run the spine and keep what it learned."""
         if monitor is not None and not callable(monitor):
-            raise TypeError(f"monitor must be callable, got {monitor!r}.")
+            raise TypeError(f"monitor must be callable, got {shown(monitor)}.")
         found = fit(given.rows, self._settings(given, groups), monitor)
         self._take(found, given.columns, given.medians)
         self._warn()
@@ -194,7 +194,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         if isinstance(self.lam, str):
             names = ", ".join(map(repr, rules))
             if self.lam not in rules:
-                raise ValueError(f"lam must be {names} or a positive number, got {self.lam!r}.")
+                raise ValueError(f"lam must be {names} or a positive number, got {shown(self.lam)}.")
             return self.lam
         return positive("lam", self.lam, ", ".join(map(repr, rules)) + " or ")
 
@@ -202,7 +202,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         if self.n_jobs is None:
             return None
         if not isinstance(self.n_jobs, Integral) or isinstance(self.n_jobs, bool) or self.n_jobs == 0:
-            raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {self.n_jobs!r}.")
+            raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {shown(self.n_jobs)}.")
         return max(1, cpu_count() + 1 + int(self.n_jobs)) if self.n_jobs < 0 else int(self.n_jobs)
 
     def _take(self, found: Fitted, columns: Encoding | None, medians: Array | None) -> None:

@@ -210,7 +210,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {shown(self.class_weight)}.")
         factors = np.asarray(compute_sample_weight(dict(self.class_weight), y), dtype=np.float64)
         if not (np.isfinite(factors).all() and (factors >= 0).all()):
-            raise ValueError(f"class_weight must hold finite numbers ≥ 0, got {self.class_weight!r}.")
+            raise ValueError(f"class_weight must hold finite numbers ≥ 0, got {shown(self.class_weight)}.")
         return factors
 
     def _loss(self) -> Loss:

@@ -67,7 +67,7 @@ def folds_of(model: Any, cv: CrossValidation, given: Rows, groups: ArrayLike | N
         if len(train) and len(test):
             splits.append((train, test))
     if not splits:
-        raise ValueError(f"cv={cv.folds!r} yields no fold with rows to fit and rows to validate on.")
+        raise ValueError(f"cv={shown(cv.folds)} yields no fold with rows to fit and rows to validate on.")
     return splits
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import validate_data as scikit_learn_validate
 
 from pldc.columns import Encoding
 from pldc.columns.cells import Table, is_frame
@@ -18,6 +19,7 @@ from pldc.model import Model
 from pldc.problem.recipe import Rows, Split
 from pldc.select.folds import ranks_of_classes
 
+LONGEST_MESSAGE = 500  # characters of what scikit-learn says of a table
 NUMBERS = "biuf"  # kinds of NumPy's types that hold numbers and nothing else
 GAPS = "X contains NaN, and this model knows no medians to put there: fill the gaps, or fit again."
 
@@ -40,6 +42,18 @@ class Given(NamedTuple):
     columns: Encoding | None = None
     medians: Array | None = None
     folds: list[Split] | None = None
+
+
+def validate_data(model: Any, *data: Any, **wanted: Any) -> Any:
+    """Check data as scikit-learn does; its errors are shortened where they show a cell of any length."""
+    try:
+        return scikit_learn_validate(model, *data, **wanted)
+    except OverflowError:
+        raise ValueError("X and y must be finite; they hold a whole number beyond all floats.") from None
+    except ValueError as error:
+        if len(str(error)) <= LONGEST_MESSAGE:
+            raise
+        raise ValueError(f"{error!s:.{LONGEST_MESSAGE}}…") from None
 
 
 def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Array]:

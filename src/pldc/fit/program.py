@@ -160,7 +160,7 @@ def both(log: Monitor, monitor: Monitor | None) -> Monitor:
     return tell
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Path:
     """Fits along λ, from large to small.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pldc.function.checks import positive, whole
 from pldc.function.max_affine import Array, IntArray, as_points, real
 from pldc.function.numbers import numbers, table
 from pldc.function.pldc import PLDC
@@ -19,7 +19,7 @@ BALL_POINTS = 64  # points that a mean slope is taken over, in pairs ±u
 MOST_NUMBERS = 1 << 20  # numbers in the table of such points that is held at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Explanation:
     """Why each row has its prediction: prediction = intercept + Σ contributions, unless clipped.
 
@@ -68,6 +68,7 @@ class Explanation:
 
     def to_dict(self, row: int = 0) -> dict[str, Any]:
         """Return the explanation of one row as plain Python values."""
+        row = row_of(self, row)
         return {
             "prediction": float(self.prediction[row]),
             "intercept": float(self.intercept[row]),
@@ -82,6 +83,7 @@ class Explanation:
 
     def table(self, row: int = 0) -> str:
         """Return a text table of one row, largest contributions first."""
+        row = row_of(self, row)
         note = "  (cut to the range of the training targets)" if self.clipped[row] else ""
         lines = slope_table(self, row, {"intercept": self.intercept[row], "prediction": self.prediction[row]})
         lines[-1] += note
@@ -90,6 +92,7 @@ class Explanation:
 
     def reach(self, row: int = 0) -> str:
         """Say how far from the row its slopes hold, or what they are means over."""
+        row = row_of(self, row)
         if self.averaged[row]:
             return f"are means over a neighbourhood of {self.neighbourhood:.2g} {self.measure}"
         far = f"within {self.room[row]:.2g} {self.measure}" if np.isfinite(self.room[row]) else "everywhere"
@@ -100,6 +103,12 @@ class Explanation:
         if len(self) > 3:
             shown.append(f"… and {len(self) - 3} more rows")
         return "\n\n".join(shown)
+
+
+def row_of(explained: Any, row: int) -> int:
+    """Return the number of a row of an explanation; a negative one counts from the end."""
+    count = len(explained)
+    return whole("row", row, -count, most=count - 1)
 
 
 def slope_table(why: Any, row: int, below: dict[str, float]) -> list[str]:
@@ -141,6 +150,8 @@ def explain(
         Rows closer to a kink than this, in units of `unit`, get the mean slope over 64 fixed points of the ball with
         this radius. 0 for none.
     """
+    if not isinstance(function, PLDC):
+        raise TypeError(f"Give a PLDC, such as model.function_, not {type(function).__name__}.")
     points = as_points(X, function.n_features)
     origin = np.zeros(function.n_features) if reference is None else real(reference, "reference")
     if origin.shape != (function.n_features,):
@@ -151,15 +162,15 @@ def explain(
     if len(names) != function.n_features:
         raise ValueError(f"The function has {function.n_features} features, got {len(names)} names.")
     sizes = as_unit(np.ones(function.n_features) if unit is None else unit, function.n_features)
-    if not (isinstance(neighbourhood, Real) and 0 <= neighbourhood < np.inf):
-        raise ValueError(f"neighbourhood must be a finite number ≥ 0, got {neighbourhood!r:.80}.")
+    near = positive("neighbourhood", neighbourhood, zero=True)
+    lowest, highest = limits
     local, room = function.local(points), function.room(points, sizes)
-    averaged = room < neighbourhood
+    averaged = room < near
     slopes = local.slope.copy()
-    slopes[averaged] = mean_slope(function, points[averaged], neighbourhood * sizes)
+    slopes[averaged] = mean_slope(function, points[averaged], near * sizes)
     contributions = slopes * (points - origin)
     value = function(points)
-    prediction = np.clip(value, *limits)
+    prediction = np.clip(value, lowest, highest)
     return Explanation(
         features=names,
         prediction=prediction,
@@ -167,10 +178,10 @@ def explain(
         slopes=slopes,
         contributions=contributions,
         pieces=np.column_stack([local.plus, local.minus]),
-        clipped=(value < limits[0]) | (value > limits[1]),
+        clipped=(value < lowest) | (value > highest),
         room=room,
         averaged=averaged,
-        neighbourhood=float(neighbourhood),
+        neighbourhood=near,
         measure="units of the features" if unit is None else "standard deviations",
     )
 

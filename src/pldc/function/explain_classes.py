@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.explain import explain, slope_table
+from pldc.function.explain import explain, row_of, slope_table
 from pldc.function.max_affine import Array, as_points
 from pldc.function.pldc import PLDC
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassExplanation:
     """Why each row has its class and not the runner-up: margin = intercept + Σ contributions.
 
@@ -58,6 +58,7 @@ class ClassExplanation:
 
     def to_dict(self, row: int = 0) -> dict[str, Any]:
         """Return the explanation of one row as plain Python values."""
+        row = row_of(self, row)
         first, second = (label[[row]].tolist()[0] for label in (self.prediction, self.runner_up))
         return {
             "prediction": first,
@@ -73,6 +74,7 @@ class ClassExplanation:
 
     def table(self, row: int = 0) -> str:
         """Return a text table of one row, largest contributions first."""
+        row = row_of(self, row)
         lines = [f"{self.prediction[row]}, and not {self.runner_up[row]}"]
         lines += slope_table(self, row, {"intercept": self.intercept[row], "margin": self.margin[row]})
         lines.append(f"slopes {self.reach(row)}")
@@ -80,6 +82,7 @@ class ClassExplanation:
 
     def reach(self, row: int = 0) -> str:
         """Say how far from the row its slopes hold, or what they are means over."""
+        row = row_of(self, row)
         if self.averaged[row]:
             return f"are means over a neighbourhood of {self.neighbourhood:.2g} {self.measure}"
         far = f"within {self.room[row]:.2g} {self.measure}" if np.isfinite(self.room[row]) else "everywhere"
@@ -117,6 +120,11 @@ def explain_classes(
     unit, neighbourhood
         As for :func:`explain`: next to a kink of one of both scores, its slopes are means.
     """
+    functions, labels = list(functions), np.asarray(classes)
+    if not all(isinstance(f, PLDC) for f in functions):
+        raise TypeError("The scores must be PLDCs, such as model.functions_.")
+    if len(functions) < 2 or labels.shape != (len(functions),):
+        raise ValueError(f"There must be two scores or more, and a label for each; got {len(functions)}.")
     points = as_points(X, functions[0].n_features)
     scores = np.array([f(points) for f in functions])
     first, second = np.argsort(-scores, axis=0, kind="stable")[:2]
@@ -138,8 +146,8 @@ def explain_classes(
     at_row = np.arange(n)
     return ClassExplanation(
         features=names,
-        prediction=classes[first],
-        runner_up=classes[second],
+        prediction=labels[first],
+        runner_up=labels[second],
         margin=np.asarray(scores[first, at_row] - scores[second, at_row]),
         intercept=intercept,
         slopes=slopes,

@@ -17,7 +17,7 @@ TOO_CLOSE = "Some points are so close that their distance is lost in rounding: m
 BLOCK_NUMBERS = 1 << 22  # squared distances that are held at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Interpolability:
     """Whether a function can take given values at given points; true or false as a condition.
 

@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pldc.function.checks import whole
+
 Array = NDArray[Any]
 IntArray = NDArray[np.intp]
 
 ROUNDING = 1e-12  # slopes that differ by less, relative to their size, are one slope
 # Numbers in one rows × pieces tile: half a MiB of float64, so that a tile is reduced while it is still in cache.
 TILE = 1 << 16
+MOST_FEATURES = 10**7
 THREADED_NUMBERS, MOST_THREADS = 1 << 24, 4  # rows × pieces from which an evaluation is worth threads, and how many
 
 
@@ -108,7 +111,7 @@ class MaxAffine:
     @classmethod
     def zero(cls, n_features: int) -> MaxAffine:
         """Return the function that is zero everywhere."""
-        return cls(np.zeros((1, n_features)), np.zeros(1))
+        return cls(np.zeros((1, whole("n_features", n_features, 1, most=MOST_FEATURES))), np.zeros(1))
 
     @property
     def n_pieces(self) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
+from pldc.function.checks import shown
 from pldc.function.linear_programs import TIGHT, deepest_point
 from pldc.function.max_affine import Array, MaxAffine, real
 
@@ -29,7 +31,7 @@ ROUNDING_OF_PIECES = 16 * np.finfo(float).eps
 OPTIMAL, INFEASIBLE, UNBOUNDED = 0, 2, 3  # of linprog
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Optimum:
     """The answer of `minimize` and `maximize`.
 
@@ -76,16 +78,15 @@ def polytope(
     if bounds is None:
         box = np.tile([-np.inf, np.inf], (d, 1))
     else:
-        try:
+        pairs: list[tuple[Any, ...]] = []
+        with suppress(TypeError):  # no sequence of sequences
             pairs = [tuple(pair) for pair in bounds]
-        except TypeError:
-            raise ValueError(f"bounds must be {d} pairs (low, high), one for each feature; got {bounds!r}.") from None
         if len(pairs) != d or any(len(pair) != 2 for pair in pairs):
-            raise ValueError(f"bounds must be {d} pairs (low, high), one for each feature; got {bounds!r}.")
+            raise ValueError(f"bounds must be {d} pairs (low, high), one for each feature; got {shown(bounds)}.")
         box = real(
             [[-np.inf if low is None else low, np.inf if high is None else high] for low, high in pairs], "bounds"
         )
-        if np.isnan(box).any() or (box[:, 0] > box[:, 1]).any():
+        if box.shape != (d, 2) or np.isnan(box).any() or (box[:, 0] > box[:, 1]).any():
             raise ValueError("Each pair of bounds must be (low, high) with low ≤ high; use None where there is none.")
     rows = []
     for matrix, vector, name in ((A_ub, b_ub, "ub"), (A_eq, b_eq, "eq")):

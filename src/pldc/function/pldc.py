@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pldc.function.checks import flag, positive, shown
 from pldc.function.hinges import Hinges
 from pldc.function.max_affine import Array, MaxAffine, as_points, number, real
 from pldc.function.optimize import Optimum, around, minimum, opposite, polytope, steepest
@@ -150,7 +151,8 @@ class PLDC(TermSum):
             False takes the largest slope of each part, at once. True counts only pairs of pieces that are
             active together somewhere; tighter, and costs linear programs. No matter to terms with hinges.
         """
-        return sum(term.seminorm_bound(norm, active_pairs) for term in self.centred)
+        pairs = flag("active_pairs", active_pairs)
+        return sum(term.seminorm_bound(norm, pairs) for term in self.centred)
 
     def prune(self, X: ArrayLike | None = None, tol: float | None = None) -> PLDC:
         """Drop pieces that are not needed, term by term.
@@ -166,19 +168,15 @@ class PLDC(TermSum):
             offsets. With X (default 0): how much each part may change at the rows of X, relative to the range of its
             term there; 1e-3 often leaves a small fraction of the pieces.
         """
-        if not isinstance(tol, Real | None):
-            raise TypeError(f"tol must be a number, got {type(tol).__name__}.")
+        share = (1e-9 if X is None else 0.0) if tol is None else positive("tol", tol, zero=True)
         if X is None:
-            exact = 1e-9 if tol is None else tol
-            return self._each(lambda term: term.prune(None, exact))
-        points, tol = self._points(X), 0.0 if tol is None else tol
+            return self._each(lambda term: term.prune(None, share))
+        points = self._points(X)
         if len(points) == 0:
             raise ValueError("prune(X) needs at least one row: no piece is active on an empty X.")
         if not np.isfinite(points).all():
             raise ValueError("X must be finite; it contains NaN or infinity.")
-        if not (tol >= 0 and np.isfinite(tol)):
-            raise ValueError(f"tol must be ≥ 0, got {tol}: a finite number is needed.")
-        return self._each(lambda term: term.prune(points, tol))
+        return self._each(lambda term: term.prune(points, share))
 
     def drop_dominated(self) -> PLDC:
         """Drop pieces that lie below another piece of equal slope: no LP, values unchanged everywhere."""
@@ -279,9 +277,9 @@ class PLDC(TermSum):
         increasing : bool, default=True
         """
         if not isinstance(feature, Integral) or not 0 <= feature < self.n_features:
-            raise ValueError(f"feature must be its number, 0 to {self.n_features - 1}; got {feature!r}.")
+            raise ValueError(f"feature must be its number, 0 to {self.n_features - 1}; got {shown(feature)}.")
         at, ends = int(feature), self._box(box)
-        f = self if increasing else -self
+        f = self if flag("increasing", increasing) else -self
         if ends[at, 0] == ends[at, 1] or all(term.rises(at, ends) for term in f.centred):
             return True
         if self._can_be_plain():
@@ -319,7 +317,7 @@ class PLDC(TermSum):
             Leave out layers that only carry values along: ⌈log₂ K⌉ hidden layers, and one for hinges, of at most 2P
             nodes, mostly 3P / 2. The fit above has 6 of at most 1250 nodes: 15 MB.
         """
-        return to_relu(self.centred, compact, self.center)
+        return to_relu(self.centred, flag("compact", compact), self.center)
 
     @classmethod
     def from_relu(cls, layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int = 5000) -> PLDC:

@@ -8,6 +8,7 @@ from textwrap import wrap
 
 import numpy as np
 
+from pldc.function.checks import whole
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.numbers import NOTHING, number, numbers, table
 from pldc.function.rules import Rule, find_rule, separation
@@ -17,7 +18,7 @@ MOST_RULES, LEAST_SHARE = 12, 0.01  # regions that a rule is looked for: the ful
 MOST_FEATURES, LONGEST_NAME = 20, 24  # in a table of plain text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Regions:
     """The linear regions that hold the rows of a table, the fullest first.
 
@@ -95,7 +96,7 @@ class Regions:
             Of the text.
         """
         names, slope = self._names(feature_names), self._cleaned()
-        most = min(most, len(self))
+        most, width = min(whole("most", most, 0), len(self)), whole("width", width, 1)
         strong = np.argsort(-(np.abs(slope[:most]) * self._spans()).max(axis=0), kind="stable")
         features = np.sort(strong[:MOST_FEATURES])
         left = ["region", "rows", "share", "value", *(f"slope of {_cut(names[j])}" for j in features)]
@@ -135,7 +136,7 @@ class Regions:
         if len(names) != d:
             raise ValueError(f"{len(names)} feature names for {d} features.")
         if len(set(names)) < d:
-            raise ValueError(f"Feature names must differ, got {names}.")
+            raise ValueError(f"Feature names must differ, got {names!r:.200}.")
         return names
 
     def __str__(self) -> str:

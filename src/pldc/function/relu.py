@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function import algebra
+from pldc.function.checks import whole
 from pldc.function.max_affine import Array, MaxAffine, frozen
 from pldc.function.prune import prune_exact
 from pldc.function.term import Term
@@ -109,7 +110,7 @@ def from_relu(layers: Sequence[tuple[ArrayLike, ArrayLike]], most_pieces: int) -
     that those which meet again with opposite signs cancel: relu(v) − relu(−v) is v. Sums are written out, and pruned,
     only where a maximum is taken.
     """
-    weights = _checked(layers)
+    weights, most_pieces = _checked(layers), whole("most_pieces", most_pieces, 1)
     d = weights[0][0].shape[1]
     nodes = [_Node(np.append(row, 0.0)) for row in np.eye(d)]
     for depth, (weight, bias) in enumerate(weights, start=1):
@@ -209,8 +210,9 @@ def _first(f: MaxAffine) -> Array:
 
 def relu_seminorm_bound(layers: Sequence[tuple[ArrayLike, ArrayLike]]) -> float:
     """Bound the DC seminorm of a ReLU network by its weights: ``|w|ᵀ |W_D| ⋯ |W_1| 1``."""
-    size = np.ones(np.shape(layers[0][0])[1]) if len(layers) else np.ones(0)
-    for weight, _ in _checked(layers):
+    checked = _checked(layers)
+    size = np.ones(checked[0][0].shape[1])
+    for weight, _ in checked:
         size = np.abs(weight) @ size
     return float(size[0])
 

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from pldc.function.checks import shown
 from pldc.function.linear_programs import deepest_point
 from pldc.function.max_affine import Array, MaxAffine
 
@@ -67,7 +68,7 @@ def bound_of_curves(plus: Sequence[Array], minus: Sequence[Array], norm: Norm) -
 
 def _check(norm: Norm) -> None:
     if not (isinstance(norm, str) and norm in get_args(Norm)):
-        raise ValueError(f"norm must be one of {get_args(Norm)}, got {norm!r}.")
+        raise ValueError(f"norm must be one of {get_args(Norm)}, got {shown(norm)}.")
 
 
 def _sizes(f: MaxAffine, norm: Norm) -> Array:

@@ -35,7 +35,9 @@ def from_dict(record: dict[str, Any]) -> tuple[list[Term], Center]:
         raise ValueError(f"Expected a dictionary made by to_dict, got {type(record).__name__}.")
     version = record.get("pldc")
     if type(version) is not int or version not in (1, PLAIN, CENTRED):
-        raise ValueError(f"Expected the entry 'pldc': {PLAIN}, the version of the format; got {shortened(version)}.")
+        raise ValueError(
+            f"Expected the entry 'pldc': {PLAIN}, the version of the format; got {shortened(version):.80}."
+        )
     terms = _of_version_1(record, "function") if version == 1 else _entry(record, "terms", "function")
     if type(terms) is not list or not terms:
         raise ValueError("function.terms must be a list of at least one term.")
@@ -52,7 +54,7 @@ def _of_version_1(record: Any, place: str) -> Any:
     """Return the terms of a record of version 1, in which functions had types, as they are now."""
     kind = _entry(record, "type", place)
     if type(kind) is not str or kind not in ("PLDC", "HingedPLDC", "PLDCSum", "WarpedPLDC"):
-        raise ValueError(f"{place}: 'type' must be PLDC, HingedPLDC or PLDCSum, got {shortened(kind)}.")
+        raise ValueError(f"{place}: 'type' must be PLDC, HingedPLDC or PLDCSum, got {shortened(kind):.80}.")
     if kind == "WarpedPLDC":
         raise ValueError(f"{place} is a function of warped features, which are no longer supported: fit it again.")
     if kind == "PLDCSum":

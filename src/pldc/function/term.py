@@ -19,7 +19,7 @@ BLOCK_ROWS = 8192  # rows whose columns are held at once
 MOST_NUMBERS = 1 << 20  # numbers in a table of rows and intervals that is held at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LocalModel:
     """The affine functions that rule at given points: f(x) = ⟨slope, x⟩ + intercept around each.
 

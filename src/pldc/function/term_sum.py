@@ -71,7 +71,7 @@ class TermSum:
     def mean(cls, functions: Iterable[TermSum]) -> Self:
         """Return the mean of functions, with the terms of all of them; see :meth:`total`."""
         functions = tuple(functions)
-        return cls.total(f / len(functions) for f in functions)
+        return cls.total(f / len(functions) if isinstance(f, TermSum) else f for f in functions)
 
     @classmethod
     def _of(cls, terms: Iterable[Term], center: tuple[float, ...] | None = None) -> Self:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pldc.function.checks import shown
 from pldc.function.max_affine import Array
 
 
@@ -177,7 +178,7 @@ PENALTIES: dict[str, type[Penalty]] = {kind.name: kind for kind in (Joint, Compo
 def make_penalty(name: str) -> Penalty:
     """Return the penalty called `name`."""
     if not (isinstance(name, str) and name in PENALTIES):
-        raise ValueError(f"penalty must be one of {tuple(PENALTIES)}, got {name!r}.")
+        raise ValueError(f"penalty must be one of {tuple(PENALTIES)}, got {shown(name)}.")
     return PENALTIES[name]()
 
 
@@ -209,5 +210,5 @@ def make_seminorm(penalty: str | Seminorm) -> Seminorm:
     found = penalty if isinstance(penalty, Seminorm) else Seminorm(penalty)
     make_penalty(found.norm)
     if not isinstance(found.free_linear, bool):
-        raise ValueError(f"free_linear must be True or False, got {found.free_linear!r}.")
+        raise ValueError(f"free_linear must be True or False, got {shown(found.free_linear)}.")
     return found

@@ -23,6 +23,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 from scipy.spatial import cKDTree
 
+from pldc.function.checks import shown
 from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.pldc import PLDC
 from pldc.function.term_sum import split_center
@@ -125,12 +126,12 @@ class Problem:
         if not (np.abs(X).max(initial=0.0) < LARGEST and np.abs(y).max() < LARGEST):  # also refuses NaN
             raise ValueError(f"X and y must be finite and below {LARGEST:g} in size: rescale them.")
         if not (lam > 0 and np.isfinite(lam)):
-            raise ValueError(f"lam must be a positive finite number, got {lam!r}.")
+            raise ValueError(f"lam must be a positive finite number, got {shown(lam)}.")
         if shape not in SHAPES:
-            raise ValueError(f"shape must be one of {tuple(SHAPES)}, got {shape!r}.")
+            raise ValueError(f"shape must be one of {tuple(SHAPES)}, got {shown(shape)}.")
         signs = np.zeros(X.shape[1], dtype=int) if monotone is None else np.asarray(monotone)
         if signs.shape != (X.shape[1],) or not np.isin(signs, (-1, 0, 1)).all():
-            raise ValueError(f"monotone must hold −1, 0 or 1 for each of {X.shape[1]} features, got {monotone!r}.")
+            raise ValueError(f"monotone must hold −1, 0 or 1 for each of {X.shape[1]} features, got {shown(monotone)}.")
         loss.check(y, outputs)
         if outputs > 1 and (linear or signs.any()):
             raise ValueError("Classes have scores without a free linear term and without signs of slopes.")

@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pldc.function.checks import positive, shown, whole
 from pldc.function.pldc import PLDC
-from pldc.problem.losses import Loss
+from pldc.problem.losses import Loss, make_loss
+from pldc.problem.program import LARGEST
 from pldc.problem.recipe import Recipe, Rows
 
 ENDS = np.array([-1.0, 1.0])  # of the residuals that the theorem looks at
@@ -105,12 +107,13 @@ def bound(
     delta : float
         Probability that the statement fails.
     """
-    if not 0 < delta < 1:
+    loss, delta, M, n = make_loss(loss, classes=False), positive("delta", delta), positive("M", M), whole("n", n, 1)
+    if delta >= 1:
         raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
-    if not (M > 0 and np.isfinite(M)):
-        raise ValueError(f"M must be a positive finite number, got {M!r}.")
-    if n < 1 or min(empirical, seminorm, discrepancy) < 0:
-        raise ValueError("n must be at least 1; loss, seminorm and discrepancy must not be negative.")
+    empirical, seminorm = positive("empirical", empirical, zero=True), positive("seminorm", seminorm, zero=True)
+    discrepancy = positive("discrepancy", discrepancy, zero=True)
+    if M > LARGEST:
+        raise ValueError(f"M must be at most {LARGEST:g}, got {M:g}: rescale y.")
     largest = float(loss.at(3.0 * M * ENDS, np.zeros(2)).max())
     steep = steepness(loss, M)
     octaves = max(1.0, float(np.log2(seminorm)) if seminorm > 0 else 1.0)
@@ -165,6 +168,9 @@ def bound_of_fit(
 
 def discrepancy_rate(n: int, d: int, L: float = 1.0, R: float = 1.0) -> float:
     """Bound of the paper on D̂(L) for n points in d dimensions with ‖x‖_∞ ≤ R: 60 L R (d/n)^(2/(d+4)) (1 + …)."""
-    if n < d or d < 1:
-        raise ValueError(f"The rate holds for n ≥ d ≥ 1, got n = {n} and d = {d}.")
-    return float(60.0 * L * R * (d / n) ** (2.0 / (d + 4)) * (1.0 + 2.0 * np.log(n / d) / (d + 4)))
+    n, d = whole("n", n, 1), whole("d", d, 1)
+    if n < d:
+        raise ValueError(f"The rate holds for n ≥ d ≥ 1, got n = {shown(n)} and d = {shown(d)}.")
+    return float(
+        60.0 * positive("L", L) * positive("R", R) * (d / n) ** (2.0 / (d + 4)) * (1.0 + 2.0 * np.log(n / d) / (d + 4))
+    )

@@ -27,7 +27,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import coo_array, hstack, vstack
 
-from pldc.function.max_affine import Array
+from pldc.function.checks import choice, positive, whole
+from pldc.function.max_affine import Array, real
 from pldc.problem.certificate import certify
 from pldc.problem.losses import Absolute
 from pldc.problem.penalties import Penalty, make_penalty
@@ -37,13 +38,14 @@ from pldc.select.folds import ordered
 from pldc.solve.choose import make_solver
 
 ROWS_FOR_THE_THEORY = 300  # of the subsample for the weight of the theory, and for the bound
+MOST_SPLITS = 10_000
 METHODS = ("auto", "lp", "exact", "admm")
 LINEAR_PROGRAM_ROWS, EXACT_ROWS = 40, 500  # up to which "auto" solves the linear program, and takes `Exact`
 STEPS = 8  # of λ
 QUICK_ITERATIONS, QUICK_GAP = 300, 1e-4  # of the quick engine, for each
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Discrepancy:
     """The maximum discrepancy of functions of seminorm at most one, averaged over random halves.
 
@@ -110,10 +112,12 @@ def discrepancy(
         raise ValueError(f"X must not exceed {LARGEST:g} in size: rescale it.")
     if len(points) < 2:
         raise ValueError(f"Two halves need at least two rows, got {len(points)}.")
-    if not (isinstance(method, str) and method in METHODS):
-        raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
-    if n_splits < 1:
-        raise ValueError(f"n_splits must be at least 1, got {n_splits}.")
+    choice("method", method, METHODS)
+    whole("n_splits", n_splits, 1, most=MOST_SPLITS)
+    tol = positive("tol", tol)
+    for name, limit in (("max_rows", max_rows), ("threads", threads)):
+        if limit is not None:
+            whole(name, limit, 1, optional=True)
     rng = random_state if isinstance(random_state, np.random.RandomState) else np.random.RandomState(random_state)
     if max_rows is not None and len(points) > max_rows:
         points = points[rng.choice(len(points), max(2, max_rows), replace=False)]
@@ -142,7 +146,7 @@ def wasserstein(X: ArrayLike, Y: ArrayLike) -> float:
 
 
 def _rows(X: ArrayLike) -> Array:
-    points = np.asarray(X, dtype=np.float64)
+    points = real(X, "X")
     if points.ndim != 2 or not points.shape[1]:
         raise ValueError(f"X must be two-dimensional, (rows, features); got shape {points.shape}.")
     return points

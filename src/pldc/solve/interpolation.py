@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function import PLDC, MaxAffine
+from pldc.function.checks import choice, positive
 from pldc.function.interpolate import can_interpolate
 from pldc.function.interpolate import interpolate as quadratic
 from pldc.function.max_affine import Array
@@ -78,23 +78,22 @@ def interpolate(
     >>> bool(abs(f(X) - y).max() < 1e-9), bool(f.seminorm_bound() < interpolate(X, y).seminorm_bound())
     (True, True)
     """
-    if not (isinstance(method, str) and method in METHODS):
-        raise ValueError(f"method must be one of {METHODS}, got {method!r}.")
+    choice("method", method, METHODS)
     make_penalty(penalty)  # refuses an unknown name
-    if not (isinstance(tol, Real) and tol > 0):
-        raise ValueError(f"tol must be a number > 0, got {tol!r}.")
+    tol = positive("tol", tol)
     return quadratic(X, y) if method == "quadratic" else minimal_interpolant(X, y, penalty, tol).function
 
 
 def minimal_interpolant(X: ArrayLike, y: ArrayLike, penalty: str = "joint", tol: float = 1e-4) -> MinimalInterpolant:
     """Return a function of the smallest seminorm through all rows, to a relative gap `tol`, with bounds on it."""
+    tol, norm = positive("tol", tol), make_penalty(penalty)
     simple = quadratic(X, y)  # checks the data
     points, first = np.unique(np.asarray(X, dtype=np.float64), axis=0, return_index=True)
     targets = np.asarray(y, dtype=np.float64)[first]
     spread = float(np.ptp(targets))
     if spread == 0:
         return MinimalInterpolant(PLDC.affine(np.zeros(points.shape[1]), float(targets[0])), 0.0, 0.0)
-    loss, norm = Absolute(), make_penalty(penalty)
+    loss = Absolute()
     best = MinimalInterpolant(simple, 0.0, simple.seminorm_bound("joint" if penalty == "joint" else "componentwise"))
     scaled, scaling = normalise(Problem.from_data(points, targets, loss=loss, penalty=norm, lam=1.0))
     unit = scaling.y_size / scaling.size

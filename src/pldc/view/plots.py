@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from pldc.fit.program import Path
 from pldc.function import PLDC
-from pldc.function.max_affine import Array
+from pldc.function.checks import shown, whole
+from pldc.function.max_affine import Array, real
 
+MOST_GRID = 5000  # points along an axis
 NEAR = 0.1  # of the best error: how much more the smallest number of pieces may have to be chosen
 
 
@@ -43,14 +45,14 @@ def plot_surface(
         Not registered with pyplot: save it with ``figure.savefig(path)``.
     """
     Figure = _figure()
-    (function, X), y = _of_two(function, X), np.asarray(y, dtype=np.float64)
+    (function, X), y, (first, second) = _of_two(function, X), real(y, "y"), _pair(names)
     A, B = _grid(X, grid)
     Z = function(np.column_stack([A.ravel(), B.ravel()])).reshape(A.shape)
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     surface = figure.add_subplot(1, 2, 1, projection="3d")
     surface.plot_surface(A, B, Z, cmap="viridis", alpha=0.75, linewidth=0, rcount=grid, ccount=grid)
     surface.scatter(X[:, 0], X[:, 1], y, color="black", s=8, depthshade=False)
-    surface.set(xlabel=names[0], ylabel=names[1], title=title)
+    surface.set(xlabel=first, ylabel=second, title=title)
     plot_regions(function, X, names, grid, figure.add_subplot(1, 2, 2))
     return figure
 
@@ -77,9 +79,11 @@ def plot_regions(
     -------
     matplotlib axes
     """
-    function, X = _of_two(function, X)
+    (function, X), (first, second) = _of_two(function, X), _pair(names)
     if ax is None:
         ax = _figure()(figsize=(6, 5), layout="constrained").add_subplot()
+    if not hasattr(ax, "pcolormesh"):
+        raise TypeError(f"ax must be axes of matplotlib, got {type(ax).__name__}.")
     A, B = _grid(X, grid)
     points = np.column_stack([A.ravel(), B.ravel()])
     local = function.local(points)
@@ -90,13 +94,13 @@ def plot_regions(
     ax.pcolormesh(A, B, shuffled[region], cmap="Pastel1", shading="auto", rasterized=True)
     ax.contour(A, B, function(points).reshape(A.shape), levels=12, colors="black", linewidths=0.6)
     ax.plot(X[:, 0], X[:, 1], ".", color="black", markersize=3)
-    ax.set(xlabel=names[0], ylabel=names[1], title=f"{region.max() + 1} linear regions in view")
+    ax.set(xlabel=first, ylabel=second, title=f"{region.max() + 1} linear regions in view")
     return ax
 
 
 def _of_two(function: Any, X: ArrayLike) -> tuple[PLDC, Array]:
     """Check that a function, or that of a fitted regressor, and its rows are of two variables."""
-    function, points = getattr(function, "function_", function), np.asarray(X, dtype=np.float64)
+    function, points = getattr(function, "function_", function), real(X, "X")
     if not hasattr(function, "n_features"):
         raise TypeError(f"Give a fitted regressor or its function_, not {type(function).__name__}.")
     if function.n_features != 2 or points.ndim != 2 or points.shape[1] != 2:
@@ -107,8 +111,16 @@ def _of_two(function: Any, X: ArrayLike) -> tuple[PLDC, Array]:
     return function, points
 
 
+def _pair(names: Any) -> tuple[str, str]:
+    """Return the names of two variables."""
+    if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != 2:
+        raise ValueError(f"names must be two, one for each variable; got {shown(names)}.")
+    return str(names[0]), str(names[1])
+
+
 def _grid(X: Array, grid: int) -> list[Array]:
     """Return a grid of so many points along each axis over the range of X."""
+    whole("grid", grid, 2, most=MOST_GRID)
     return list(np.meshgrid(*(np.linspace(a, b, grid) for a, b in zip(X.min(axis=0), X.max(axis=0), strict=True))))
 
 
@@ -126,8 +138,10 @@ def plot_path(path: Path, X: ArrayLike) -> Any:
     -------
     matplotlib.figure.Figure
     """
+    if not isinstance(path, Path):
+        raise TypeError(f"Give what DCRegressor.path returned, not {type(path).__name__}.")
     figure = _figure()(figsize=(11, 3.4), layout="constrained")
-    pieces = path.pieces(np.asarray(X, dtype=np.float64))
+    pieces = path.pieces(real(X, "X"))
     loss, seminorm, count = figure.subplots(1, 3)
     loss.loglog(path.lams, path.losses, marker="o")
     loss.set(xlabel="lam", title="mean loss")
@@ -187,7 +201,7 @@ def plot_simplification(
     if chosen is None:
         chosen = int(numbers[error <= error.min() + NEAR * abs(error.min())].min())
     elif chosen not in numbers:
-        raise ValueError(f"chosen must be one of the numbers that were tried, {numbers.tolist()}; got {chosen!r}.")
+        raise ValueError(f"chosen must be one of the numbers that were tried, {numbers.tolist()}; got {shown(chosen)}.")
     place = int(np.flatnonzero(numbers == chosen)[0])
 
     figure = Figure(figsize=(9, 4), layout="constrained") if figure is None else figure

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pldc.function.checks import flag, shown
 from pldc.problem.losses.base import ROUNDING_OF_Y, Dual, Loss, Observations
 from pldc.problem.losses.box_form import Residuals
 from pldc.problem.losses.classes import Hinge, LogLoss, softmax
@@ -27,13 +28,15 @@ def make_loss(loss: Any, classes: bool | None = None) -> Loss:
     classes : bool, optional
         Allow losses of classification alone, or of regression alone. None: all.
     """
+    if classes is not None:
+        flag("classes", classes)
     allowed = {name: kind for name, kind in LOSSES.items() if classes in (None, kind.scores)}
     if isinstance(loss, str) and loss in allowed:
         return allowed[loss]()
     if isinstance(loss, Loss) and classes in (None, loss.scores):
         return loss
     objects = ", ".join(repr(kind()) for kind in allowed.values())
-    raise ValueError(f"loss must be one of {tuple(allowed)}, or an object such as {objects}; got {loss!r}.")
+    raise ValueError(f"loss must be one of {tuple(allowed)}, or an object such as {objects}; got {shown(loss)}.")
 
 
 __all__ = [

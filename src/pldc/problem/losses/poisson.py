@@ -16,6 +16,7 @@ from numbers import Real
 import numpy as np
 from scipy.special import xlogy
 
+from pldc.function.checks import shown
 from pldc.function.max_affine import Array
 from pldc.problem.losses.base import ROUNDING_OF_Y
 from pldc.problem.losses.values import ValueLoss
@@ -42,7 +43,7 @@ class Poisson(ValueLoss):
 
     def __post_init__(self) -> None:
         if not (isinstance(self.floor, Real) and 0 < self.floor < np.inf):
-            raise ValueError(f"The floor of Poisson must be a positive finite number, got {self.floor!r}.")
+            raise ValueError(f"The floor of Poisson must be a positive finite number, got {shown(self.floor)}.")
 
     def _deviance(self, f: Array, y: Array) -> Array:
         """Return f − y + y log(y / f) for f > 0, by a formula that is accurate near f = y."""

@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 
+from pldc.function.checks import shown
 from pldc.function.max_affine import Array
 from pldc.problem.losses.base import ROUNDING_OF_Y, Observations
 from pldc.problem.losses.box_form import Residuals
@@ -204,7 +205,7 @@ class Huber(ResidualLoss):
 
     def __post_init__(self) -> None:
         if not (isinstance(self.delta, Real) and 0 < self.delta <= LARGEST):
-            raise ValueError(f"The delta of Huber must be a positive finite number, got {self.delta!r}.")
+            raise ValueError(f"The delta of Huber must be a positive finite number, got {shown(self.delta)}.")
 
     @property
     def down(self) -> float:

@@ -1,0 +1,176 @@
+"""Mutation testing: whether some test sees a small change of the code.
+
+A case is a mutant of a room of `ROOMS`, drawn at random. The tests that run its line, those of the mirrored folder, are
+run on a copy of the tree with that change, the quickest first, until one fails. A mutant that survives has failed,
+unless `explained.py` says why no test could see it.
+"""
+
+from __future__ import annotations
+
+import compileall
+import csv
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from attack.explained import EXPLAINED
+from attack.harness import code_of
+from attack.mutants import Mutant, mutants, mutated
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "pldc"
+CACHE = ROOT / ".attack"
+ROOMS = ("problem", "select", "compact", "export")  # each with a folder of tests of its name
+TABLES = {"compact/plan.py"}  # of what is tried: near numbers do as well
+SAMPLE = 240
+SAMPLED = Path(__file__).with_name("sample.csv")
+MOST_SECONDS = 12.0  # of one core, for the tests of one mutant, as measured before
+LIMIT = 600.0
+AWHILE = 240.0  # seconds after which a mutant counts as one that never ends
+PRELOADED = ("numpy", "scipy.optimize", "scipy.spatial", "scipy.sparse.csgraph", "sklearn.model_selection", "pytest")
+PRELOADED += ("cvxpy", "joblib", "threadpoolctl", "pandas")
+
+
+def rooms() -> list[str]:
+    """The rooms that are there."""
+    return [room for room in ROOMS if (SOURCE / room).is_dir()]
+
+
+@cache
+def all_mutants() -> list[Mutant]:
+    """Every mutant of the rooms."""
+    files = [path for room in rooms() for path in sorted((SOURCE / room).rglob("*.py"))]
+    return [m for path in files if str(path.relative_to(SOURCE)) not in TABLES for m in mutants(path, SOURCE)]
+
+
+def cases() -> list[Mutant]:
+    """A sample of all mutants: those of `SAMPLED` that the code still has, and others by chance in place of the rest.
+
+    It was drawn at random once, and stays as long as the code does: a mutant that was explained is not drawn away.
+    """
+    with SAMPLED.open(newline="", encoding="utf-8") as file:
+        kept = {tuple(row) for row in csv.reader(file)}
+    by_key = {mutant.key: mutant for mutant in all_mutants()}  # of equal ones, on equal lines, the last
+    rank = sorted(by_key, key=lambda key: (key not in kept, hashlib.sha256(repr(key).encode()).digest()))
+    return sorted((by_key[key] for key in rank[:SAMPLE]), key=lambda mutant: (mutant.file, mutant.place, mutant.kind))
+
+
+def prepare() -> None:
+    """Measure which tests run which lines, where that is not known of this code yet."""
+    for room in rooms():
+        measured(room)
+
+
+@cache
+def measured(room: str) -> dict[str, Any]:
+    """Which tests of a room run which lines, and how long they take."""
+    path = CACHE / f"{room}-{code_of([f'src/pldc/{room}', f'tests/{room}'])}.json"
+    if not path.exists():
+        CACHE.mkdir(exist_ok=True)
+        words = [sys.executable, "-m", "attack.line_tests", room, str(path)]
+        subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    assert not found["failed"], f"these fail without any change: {found['failed']}"
+    return found
+
+
+def tests_of(mutant: Mutant) -> list[str]:
+    """Tests that run the line of a mutant, the quickest first; of a line that is run by an import, all of the room."""
+    known = measured(mutant.file.split("/")[0])
+    seconds: dict[str, float] = known["seconds"]
+    chosen, spent = [], 0.0
+    on_line = known["lines"].get(mutant.file, {}).get(str(mutant.line), [])
+    for test in sorted(on_line or seconds, key=seconds.__getitem__):
+        spent += seconds[test]
+        if chosen and spent > MOST_SECONDS:
+            break
+        chosen.append(test)
+    return chosen
+
+
+@cache
+def copied() -> Path:
+    """A copy of the tree for this process, with bytecode, so that only what is changed is compiled again."""
+    for name in PRELOADED:  # before the fork, so that no mutant has to
+        __import__(name)
+    folder = tempfile.TemporaryDirectory(prefix="attack-")
+    kept.append(folder)
+    copy = Path(folder.name)
+    for name in ("src", "tests", "experiments", "docs", "benchmarks"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "results", "_build"))
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    compileall.compile_dir(copy / "src", quiet=2)
+    return copy
+
+
+kept: list[Any] = []
+
+
+def check(mutant: Mutant) -> str:
+    """Say how a mutant ended; raise where it survived, and nobody has explained why."""
+    tests = tests_of(mutant)
+    how = ended(mutant, tests) if tests else ""
+    if how:
+        return f"killed: {how}"
+    reason = EXPLAINED.get(mutant.key)
+    told = f"survived {len(tests)} tests: {mutant.file}:{mutant.line}\n    {mutant.text}\n    {mutant.change}"
+    assert reason is not None, told
+    return f"explained: {reason}"
+
+
+def ended(mutant: Mutant, tests: list[str]) -> str:
+    """How the tests saw a mutant; nothing where they did not."""
+    file = copied() / "src" / "pldc" / mutant.file
+    source = file.read_text(encoding="utf-8")
+    for old in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
+        old.unlink()
+    file.write_text(mutated(source, mutant), encoding="utf-8")
+    try:
+        return outcome(copied(), tests)
+    finally:
+        file.write_text(source, encoding="utf-8")
+
+
+def outcome(tree: Path, tests: list[str]) -> str:
+    """Run tests in a child of this process, on the package of a tree."""
+    child = os.fork()
+    if child == 0:
+        code = 70
+        try:
+            code = _in_child(tree, tests)
+        finally:
+            os._exit(code)  # nothing of this process is ended twice
+    began = time.monotonic()
+    while time.monotonic() - began < AWHILE:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            code = os.waitstatus_to_exitcode(status)
+            assert code in (0, 1, 2) or code < 0, f"pytest ended with {code}"  # 2: the tests could not be imported
+            return "" if code == 0 else "a test failed" if code == 1 else f"ended with {code}"
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "never ended"
+
+
+def _in_child(tree: Path, tests: list[str]) -> int:
+    os.setsid()
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+    os.chdir(tree)
+    os.environ["PYTHONPATH"] = f"{tree / 'src'}{os.pathsep}{tree}"
+    sys.dont_write_bytecode = True
+    sys.path[:0] = [str(tree / "src"), str(tree)]
+    import pytest
+
+    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]))
