@@ -229,11 +229,11 @@ def main() -> None:
             print(cells[-1], flush=True)
     about = {"commit": commit(), "limit": arguments.limit, "cells": cells}
     RESULTS.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    lines = [["program", "formulation", "binaries or sets", "seconds", "of a processor", "value found"]]
+    lines = [["program", "formulation", "binaries or sets", "processor seconds", "value found"]]
     for c in cells:
-        seconds = f"{c['seconds']:.2f}" if c["seconds"] < arguments.limit else f"stopped at {arguments.limit:.0f}"
+        seconds = f"{c['processor']:.2f}" + ("" if c["seconds"] < arguments.limit else ", then stopped")
         value = "none" if c["value"] is None else f"{c['value']:.3f}"
-        lines.append([c["program"], c["way"], str(c["binaries"]), seconds, f"{c['processor']:.2f}", value])
+        lines.append([c["program"], c["way"], str(c["binaries"]), seconds, value])
     write_table(RESULTS.with_suffix(".rst"), lines)
     print("\n".join("  ".join(f"{word[:20]:>20}" for word in line) for line in lines))
 
