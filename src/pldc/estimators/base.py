@@ -299,6 +299,18 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Return the summary to stand below scikit-learn's diagram."""
         return f"<pre>{escape(summary(self))}</pre>" if "model_" in vars(self) else ""
 
+    def onnx_shape_calculator(self) -> Any:
+        """Return what skl2onnx asks for, to set the types of the outputs; see :func:`pldc.export.to_onnx`."""
+        from pldc.export.onnx_pipeline import set_types
+
+        return set_types
+
+    def onnx_converter(self) -> Any:
+        """Return what skl2onnx asks for, to add the nodes; see :func:`pldc.export.to_onnx`."""
+        from pldc.export.onnx_pipeline import add_nodes
+
+        return add_nodes
+
     def _warn(self) -> None:
         """Say which gap was missed. The model is complete by now: nothing is lost where the warning is an error."""
         solved = self.model_.program

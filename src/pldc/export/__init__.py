@@ -5,9 +5,18 @@ from typing import Any
 
 # What is offered, and the file that has it.
 FORMATS = {
+    "GurobiPredictor": "solvers",
+    "Milp": "milp_rows",
+    "add_to_cvxpy": "solvers",
+    "add_to_gurobi": "solvers",
+    "add_to_highs": "solvers",
+    "add_to_pyomo": "solvers",
+    "gurobi_predictor": "solvers",
     "to_c": "c",
     "to_js": "javascript",
+    "to_milp": "milp",
     "to_numpy": "numpy_source",
+    "to_onnx": "onnx_model",
     "to_sql": "sql",
     "to_torch": "torch_module",
 }
