@@ -182,15 +182,19 @@ def test_rows_without_a_number_get_no_prediction():
     assert found == pytest.approx([model.predict(np.array([[1.0, 2.0, 3.0]]))[0], filled])
 
 
-def test_more_pieces_and_features_than_an_expression_may_have():
+@pytest.mark.parametrize(("pieces", "features"), [(2, 1100), (250, 2)])
+def test_more_features_or_pieces_than_an_expression_may_have(pieces, features):
     rng = np.random.default_rng(0)
-    parts = [MaxAffine(rng.standard_normal((k, 1100)), rng.standard_normal(k)) for k in (60, 1)]
-    f, X = PLDC(*parts), rng.standard_normal((3, 1100))
+    parts = [MaxAffine(rng.standard_normal((k, features)), rng.standard_normal(k)) for k in (pieces, 1)]
+    f, X = PLDC(*parts), rng.standard_normal((3, features))
     base = sqlite3.connect(":memory:")
-    base.execute(f"CREATE TABLE t ({', '.join(f'x{k}' for k in range(1100))})")
-    base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * 1100)})", X.tolist())
+    base.execute(f"CREATE TABLE t ({', '.join(f'x{k}' for k in range(features))})")
+    base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * features)})", X.tolist())
     found = [row[0] for row in base.execute(to_sql(f, "t"))]
     np.testing.assert_allclose(found, f(X), rtol=1e-9)
+
+
+def test_more_columns_than_databases_allow():
     with pytest.raises(ValueError, match="more than 1500"):
         to_sql(PLDC.affine(np.ones(1600)), "t")
 

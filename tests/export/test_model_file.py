@@ -17,7 +17,7 @@ from tests.export.fits import FRAME, KINDS, NAMES, X, fitted, quick, rows, y
 
 import pldc
 from pldc import PLDC, DCClassifier, DCRegressor, Model, load
-from pldc.export.model_file import SCHEMA, checksum, read_file, write_file
+from pldc.export.model_file import SCHEMA, checksum, read_file, write_file, write_model
 
 jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked with jsonschema, of the extra dev")
 
@@ -178,8 +178,10 @@ def test_files_are_small(tmp_path):
     target = 10 * np.sin(3 * table[:, 0] * table[:, 1]) + 20 * (table[:, 2] - 0.5) ** 2 + 5 * table[:, 3]
     DCRegressor(max_seconds=1.0).fit(table, target).save_model(tmp_path / "big.json.gz")
     assert os.path.getsize(tmp_path / "big.json.gz") < 300e3
-    fitted("few pieces").save_model(tmp_path / "small.json")
-    assert os.path.getsize(tmp_path / "small.json") < 10e3
+    few = fitted("few pieces")
+    few.save_model(tmp_path / "small.json.gz")
+    assert os.path.getsize(tmp_path / "small.json.gz") < 10e3
+    assert len(json.dumps(write_model(dataclasses.replace(few.model_, errors=None)))) < 5e3  # without intervals
 
 
 def test_no_training_rows_are_in_the_file(tmp_path):
