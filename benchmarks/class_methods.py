@@ -1,8 +1,9 @@
 """The classifiers of the study of classes: ours with all defaults, and rivals; each on one thread.
 
-Settings are chosen by five stratified folds of the training half: of the SVM by accuracy (its probabilities are Platt's,
-by folds of its own), of the others by the log loss. Boosted trees come with their defaults, and with the best of random
-settings, drawn until `LIMIT` seconds of processor time are spent. The forest has 500 trees and otherwise defaults.
+Settings are chosen by five stratified folds of the training half: of the SVM by accuracy (its probabilities are
+Platt's, by folds of its own), of the others by the log loss. Boosted trees come with their defaults, and with the best
+of random settings, drawn until `LIMIT` seconds of processor time are spent. The forest has 500 trees and otherwise
+defaults.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ appended to results/classes.csv as it is done, and a rerun goes on from there. A
 that file alone.
 
 Error is that of `predict`. The log loss cuts probabilities to 1e-15 from zero and one. The expected calibration error
-is that of the most probable class, in 15 bins of equal width. The Brier score is summed over classes.
+is that of the most probable class, in 15 bins of equal width; of each half, and of all test rows of a set together:
+bins of few rows are off by chance alone. The Brier score is summed over classes.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def summary(rows: list[dict]) -> list[list[str]]:
     losses, ece, scores, seconds = (mean_errors(values_of(rows, s))[1] for s in ("log_loss", "ece", "brier", "seconds"))
     ranks = [ranks_of(table).mean(axis=0) for table in (errors, losses)]
     head = ["method", "mean rank by error", "by log loss", "error, geometric mean, %", "log loss, geometric mean"]
-    lines = [[*head, "calibration error", "Brier score", "seconds"]]
+    lines = [[*head, "calibration error", "of all halves together", "Brier score", "seconds"]]
     for k in np.argsort(ranks[1]):
         lines.append(
             [
@@ -106,12 +107,20 @@ def summary(rows: list[dict]) -> list[list[str]]:
                 f"{geometric(errors[:, k]):.2f}",
                 f"{geometric(losses[:, k]):.3f}",
                 f"{ece[:, k].mean():.3f}",
+                f"{pooled(rows, methods[k]):.3f}",
                 f"{scores[:, k].mean():.3f}",
                 f"{seconds[:, k].mean():.1f}",
             ]
         )
     gap = critical_difference(len(methods), len(errors))
-    return [*lines, [f"{len(errors)} sets, {runs}", *2 * [f"critical difference {gap:.2f}"], *[""] * 5]]
+    return [*lines, [f"{len(errors)} sets, {runs}", *2 * [f"critical difference {gap:.2f}"], *[""] * 6]]
+
+
+def pooled(rows: list[dict], method: str) -> float:
+    """Return the calibration error of the test rows of all halves together, mean over the sets."""
+    sets = {r["dataset"] for r in rows}
+    bins = [read_bins(r["bins"] for r in rows if (r["dataset"], r["method"]) == (name, method)) for name in sets]
+    return float(np.mean([calibration_error(b) for b in bins]))
 
 
 def geometric(values: np.ndarray) -> float:
