@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 from benchmarks.class_scores import log_loss, spread_over
 
 Method = Callable[[np.ndarray, np.ndarray], Any]
-LIMIT = 6.0  # seconds of processor time for the settings of boosted trees, in each cell
+LIMIT = 4.0  # seconds of processor time for the settings of boosted trees, in each cell
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 XGBOOST = {
     "n_estimators": [50, 100, 200, 400],
