@@ -131,7 +131,7 @@ def test_calibration_of_all_halves_together():
 def test_random_search_takes_the_best_setting(monkeypatch):
     clock = iter(range(1000))
     monkeypatch.setattr(class_methods.time, "process_time", lambda: next(clock))
-    monkeypatch.setattr(class_methods, "LIMIT", 100)
+    monkeypatch.setattr(class_methods, "LIMIT", 50)
     tried = []
 
     class Guess:
@@ -161,7 +161,7 @@ def test_every_rival_gives_probabilities_where_folds_lack_a_class(method, monkey
     for name in ("xgboost", "catboost"):
         if name in method.lower() and importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
-    monkeypatch.setattr(class_methods, "LIMIT", 0.3)
+    monkeypatch.setattr(class_methods, "LIMIT", 0.1)
     X = np.random.default_rng(0).standard_normal((len(RARE), 3)) + 2.0 * RARE[:, None]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
