@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from scipy.stats import binom
 
 CLIP = 1e-15  # probabilities are cut to [CLIP, 1 − CLIP] for the log loss: a zero costs 34.5
 BINS = 15  # of equal width, of the confidence
@@ -39,6 +40,18 @@ def calibration_error(bins: np.ndarray) -> float:
     """Return the expected calibration error: |share that was right − mean confidence| of the bins, by their rows."""
     rows, confidence, right = bins.T
     return float(np.abs(right - confidence).sum() / rows.sum())
+
+
+def chance_error(bins: np.ndarray) -> float:
+    """Return the calibration error to expect where every row is right with the mean confidence of its bin.
+
+    In a bin of n rows the number that is right is then binomial, and its mean distance to the middle is not zero.
+    """
+    total = 0.0
+    for n, confidence, _ in bins[bins[:, 0] > 0]:
+        k = np.arange(n + 1)
+        total += float(binom.pmf(k, n, min(confidence / n, 1.0)) @ np.abs(k - confidence))
+    return total / float(bins[:, 0].sum())
 
 
 def written(bins: np.ndarray) -> str:

@@ -9,8 +9,8 @@ appended to results/classes.csv as it is done, and a rerun goes on from there. A
 that file alone.
 
 Error is that of `predict`. The log loss cuts probabilities to 1e-15 from zero and one. The expected calibration error
-is that of the most probable class, in 15 bins of equal width; of each half, and of all test rows of a set together:
-bins of few rows are off by chance alone. The Brier score is summed over classes.
+is that of the most probable class, in 15 bins of equal width; of each half, beside what chance alone gives to right
+probabilities in bins of so few rows, and of all test rows of a set together. The Brier score is summed over classes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,16 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from benchmarks.class_methods import METHODS
-from benchmarks.class_scores import binned, brier, calibration_error, log_loss, read_bins, spread_over, written
+from benchmarks.class_scores import (
+    binned,
+    brier,
+    calibration_error,
+    chance_error,
+    log_loss,
+    read_bins,
+    spread_over,
+    written,
+)
 
 RESULTS = Path(__file__).parent / "results" / "classes.csv"
 SCORES = ("error", "log_loss", "ece", "brier")
@@ -98,7 +107,7 @@ def summary(rows: list[dict]) -> list[list[str]]:
     losses, ece, scores, seconds = (mean_errors(values_of(rows, s))[1] for s in ("log_loss", "ece", "brier", "seconds"))
     ranks = [ranks_of(table).mean(axis=0) for table in (errors, losses)]
     head = ["method", "mean rank by error", "by log loss", "error, geometric mean, %", "log loss, geometric mean"]
-    lines = [[*head, "calibration error", "of all halves together", "Brier score", "seconds"]]
+    lines = [[*head, "calibration error", "by chance alone", "of all halves together", "Brier score", "seconds"]]
     for k in np.argsort(ranks[1]):
         lines.append(
             [
@@ -107,13 +116,14 @@ def summary(rows: list[dict]) -> list[list[str]]:
                 f"{geometric(errors[:, k]):.2f}",
                 f"{geometric(losses[:, k]):.3f}",
                 f"{ece[:, k].mean():.3f}",
+                f"{chance(rows, methods[k]):.3f}",
                 f"{pooled(rows, methods[k]):.3f}",
                 f"{scores[:, k].mean():.3f}",
                 f"{seconds[:, k].mean():.1f}",
             ]
         )
     gap = critical_difference(len(methods), len(errors))
-    return [*lines, [f"{len(errors)} sets, {runs}", *2 * [f"critical difference {gap:.2f}"], *[""] * 6]]
+    return [*lines, [f"{len(errors)} sets, {runs}", *2 * [f"critical difference {gap:.2f}"], *[""] * 7]]
 
 
 def pooled(rows: list[dict], method: str) -> float:
@@ -121,6 +131,13 @@ def pooled(rows: list[dict], method: str) -> float:
     sets = {r["dataset"] for r in rows}
     bins = [read_bins(r["bins"] for r in rows if (r["dataset"], r["method"]) == (name, method)) for name in sets]
     return float(np.mean([calibration_error(b) for b in bins]))
+
+
+def chance(rows: list[dict], method: str) -> float:
+    """Return the calibration error that right probabilities would have on the halves, mean over the sets."""
+    sets = {r["dataset"] for r in rows}
+    mine = [[r for r in rows if (r["dataset"], r["method"]) == (name, method)] for name in sets]
+    return float(np.mean([np.mean([chance_error(read_bins([r["bins"]])) for r in some]) for some in mine]))
 
 
 def geometric(values: np.ndarray) -> float:

@@ -13,6 +13,7 @@ from benchmarks.class_scores import (
     binned,
     brier,
     calibration_error,
+    chance_error,
     log_loss,
     read_bins,
     spread_over,
@@ -62,6 +63,18 @@ def test_calibration_error_of_confidence_that_is_right_or_wrong():
     sure, label = np.eye(2)[[0, 0, 0, 1]], np.array([0, 0, 0, 0])
     assert calibration_error(binned(sure, label)) == pytest.approx(0.25)
     assert calibration_error(binned(np.full((4, 2), [0.75, 0.25]), np.array([0, 0, 0, 1]))) == pytest.approx(0.0)
+
+
+def test_calibration_error_by_chance_is_that_of_draws():
+    bins = np.zeros((BINS, 3))
+    bins[9], bins[14] = (20, 12.5, 0), (30, 29.4, 0)
+    rng = np.random.default_rng(0)
+    draws = []
+    for _ in range(4000):
+        bins[9, 2], bins[14, 2] = rng.binomial(20, 12.5 / 20), rng.binomial(30, 29.4 / 30)
+        draws.append(calibration_error(bins))
+    assert chance_error(bins) == pytest.approx(np.mean(draws), abs=4 * np.std(draws) / np.sqrt(len(draws)))
+    assert chance_error(np.array([[4.0, 4.0, 4.0]])) == 0.0  # sure, and always right
 
 
 def test_bins_are_read_as_they_were_written(guesses):
