@@ -86,25 +86,32 @@ def negative_log_loss(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     return -log_loss(spread_over(model.predict_proba(X), model.classes_, classes), np.searchsorted(classes, y))
 
 
+class Numbered:
+    """A classifier that wants classes 0, 1, … without gaps, which folds may have."""
+
+    def __init__(self, model: Any):
+        self.model = model
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Numbered:
+        """Fit."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.model.fit(X, codes)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Predict."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Return probabilities."""
+        return self.model.predict_proba(X)
+
+
 def xgboost(**settings: Any) -> Any:
-    """Return XGBoost; it wants classes 0, 1, … without gaps, which folds may have."""
+    """Return XGBoost."""
     from xgboost import XGBClassifier
 
-    class Numbered(XGBClassifier):
-        """Classes of any kind."""
-
-        classes_ = property(lambda self: self.labels_)
-
-        def fit(self, X: np.ndarray, y: np.ndarray) -> Any:
-            """Fit."""
-            self.labels_, codes = np.unique(y, return_inverse=True)
-            return super().fit(X, codes)
-
-        def predict(self, X: np.ndarray) -> np.ndarray:
-            """Predict."""
-            return self.labels_[super().predict_proba(X).argmax(axis=1)]
-
-    return Numbered(n_jobs=1, random_state=0, **settings)
+    return Numbered(XGBClassifier(n_jobs=1, random_state=0, **settings))
 
 
 def catboost(**settings: Any) -> Any:

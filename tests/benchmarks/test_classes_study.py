@@ -22,7 +22,7 @@ from benchmarks.class_scores import (
 from benchmarks.classes import SCORES, by_set, halves, judged, pooled, summary
 from sklearn import metrics
 
-RARE = np.array([0] * 20 + [1] * 14 + [2])  # a class that a fold must lack
+RARE = np.array([0] * 20 + [1] + [2] * 14)  # a class in the middle that a fold must lack
 
 
 @pytest.fixture(scope="module")
