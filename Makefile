@@ -44,6 +44,7 @@ bench: $(VENV)/stamp-bench
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.compact)
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.columns)
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.exports)
+	$(if $(PLDC_DATA),OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes)
 	$(BIN)/python -m benchmarks.million
 	$(BIN)/python -m benchmarks.classes_time
 	$(BIN)/python -m benchmarks.milp $(if $(PLDC_DATA),--refit)

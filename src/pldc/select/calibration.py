@@ -16,17 +16,17 @@ TEMPERATURES = (-5.0, 4.0)  # logarithms
 def calibrate(scores: Array, rows: Rows, prior: float = 0.0) -> float:
     """Return the temperature for which softmax(temperature · scores) predicts the labels of the rows best.
 
-    One number: the order of the classes stays that of the scores. The likelihood is that of smoothed labels, by
-    Laplace's rule: of n rows, each is of its class with probability (n + 1) / (n + m) and of any other with
-    1 / (n + m). So rows that are all right do not make it certain. A weight counts as so many rows, unless weights are
-    so small that the number of distinct rows of equal weight that would tell as much is larger. `prior` pulls towards
-    one, as so many rows would: for scores that are logarithms of probabilities already.
+    One number: the order of the classes stays that of the scores. The likelihood is that of smoothed labels, as if one
+    row more had been seen, of all m classes alike: of n rows, each is of its class with probability (n + 1/m) / (n + 1)
+    and of any other with 1/m / (n + 1). So rows that are all right do not make it certain. A weight counts as so many
+    rows, unless weights are so small that the number of distinct rows of equal weight that would tell as much is
+    larger. `prior` pulls towards one, as so many rows would: for scores that are logarithms of probabilities already.
     """
     m, label, share = len(scores), rows.y.astype(np.intp), rows.weight / rows.weight.sum()
     weight = distinct(rows, True)[0].weight
     n = max(weight.sum(), weight.sum() ** 2 / (weight @ weight))
-    target = np.full(scores.shape, 1.0 / (n + m))
-    target[label, np.arange(len(label))] = (n + 1.0) / (n + m)
+    target = np.full(scores.shape, 1.0 / m / (n + 1.0))
+    target[label, np.arange(len(label))] = (n + 1.0 / m) / (n + 1.0)
 
     def loss(log_temperature: float) -> float:
         p = softmax(np.exp(log_temperature) * scores)
