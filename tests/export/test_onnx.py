@@ -191,6 +191,16 @@ def test_a_function_stands_for_itself():
     ]
 
 
+def test_rows_far_from_the_origin():
+    far = X + 1e11
+    points = far[::2] + rng.normal(size=(60, 3))
+    model = DCRegressor(lam=0.05, clip=False).fit(far, Y)
+    assert_close(run(to_onnx(model), points)["prediction"][:, 0], model.predict(points), 1.0, 1e-9)
+    f = abs(PLDC.affine([1.0, -2.0])).moved([1e12, -1e12])
+    points = rng.normal(size=(100, 2)) + [1e12, -1e12]
+    assert_close(run(to_onnx(f), points)["prediction"][:, 0], f(points), 1.0, 1e-9)
+
+
 def test_the_comparison_can_fail():
     model = fitted(REGRESSIONS, "pieces")
     f, points = model.function_, points_of(model, [model.function_])

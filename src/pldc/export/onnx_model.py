@@ -47,8 +47,8 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
     """
     record = getattr(model, "model_", model)
     if isinstance(record, PLDC):
-        d = record.n_features
-        record = Model("simplified", (record,), center=np.zeros(d), spread=np.ones(d))
+        center = np.zeros(record.n_features) if record.center is None else np.array(record.center)
+        record = Model("simplified", (record,), center=center, spread=np.ones(len(center)))
     if not isinstance(record, Model):
         raise TypeError(f"to_onnx takes a fitted model, its record or a PLDC, got {type(model).__name__}.")
     for name, value, allowed in (("dtype", dtype, tuple(DTYPES)), ("style", style, ("max", "relu"))):
@@ -70,16 +70,10 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
     return graph.model(record.version, {} if names is None else {"feature_names": "\n".join(names)})
 
 
-def limits_of(record: Model) -> tuple[float, float]:
-    """Return the ends that predictions of a regression are cut to."""
-    low, high = (max(end, record.lowest) for end in record.limits)
-    return low, high
-
-
 def _network(graph: Graph, record: Model) -> None:
     """Add layers of Gemm and Relu; limits take a layer each: max(v, lo) = lo + relu(v − lo), and so with min."""
     x, layers = graph.input("X", record.function.n_features), record.function.to_relu(compact=True)
-    for end, sign in zip(limits_of(record), (1.0, -1.0), strict=True):
+    for end, sign in zip(record.cut, (1.0, -1.0), strict=True):
         if np.isfinite(end):
             weight, bias = layers.pop()
             layers += [(sign * weight, sign * (bias - end)), (np.array([[sign]]), np.array([end]))]
@@ -95,7 +89,7 @@ def _predictor(graph: Graph, record: Model, explain: bool) -> None:
     each = [rows.value(function) for function in record.functions]
     values = each[0] if count == 1 else graph.node("Concat", *each, axis=1)
     if record.classes is None:
-        graph.output(graph.clip(_increasing(graph, values, count), *limits_of(record)), "prediction", [count])
+        graph.output(graph.clip(_increasing(graph, values, count), *record.cut), "prediction", [count])
     else:
         _add_classes(graph, values, record)
     if explain:
@@ -141,25 +135,29 @@ class Rows:
         self._ramps: dict[Hinges, tuple[str, str]] = {}
         self._pieces: dict[Term, tuple[str, str]] = {}
 
+    def terms(self, function: PLDC) -> tuple[Term, ...]:
+        """Return the terms as functions of the shifted rows."""
+        return function.moved(-self.center).terms
+
     def value(self, function: PLDC) -> str:
         """Add the values of a function, (n, 1)."""
-        graph = self.graph
-        return graph.total(
-            [graph.node("Sub", *(graph.along("ReduceMax", part) for part in self.pieces(t))) for t in function.terms]
-        )
+        graph, highest = self.graph, []
+        for term in self.terms(function):
+            plus, minus = (graph.along("ReduceMax", part) for part in self.pieces(term))
+            highest.append(graph.node("Sub", plus, minus))
+        return graph.total(highest)
 
     def slopes(self, function: PLDC) -> str:
         """Add the slopes of a function, (n, d)."""
-        return self.graph.total([self._slopes(term) for term in function.terms])
+        return self.graph.total([self._slopes(term) for term in self.terms(function)])
 
     def pieces(self, term: Term) -> tuple[str, str]:
         """Return the values of all pieces of both parts, (n, pieces) each."""
         if term not in self._pieces:
-            graph, d = self.graph, term.n_features
-            x = self.centred
+            graph, x = self.graph, self.centred
             if term.hinges is not None:
                 x = graph.node("Concat", x, self.ramps(term.hinges)[1], axis=1)
-            tables = [np.column_stack([p.slopes, p.offsets + p.slopes[:, :d] @ self.center]) for p in term.parts]
+            tables = [np.column_stack([part.slopes, part.offsets]) for part in term.parts]
             middle = np.vstack(tables).mean(axis=0)
             plus, minus = (table - middle for table in tables)
             self._pieces[term] = graph.gemm(x, plus[:, :-1], plus[:, -1]), graph.gemm(x, minus[:, :-1], minus[:, -1])
@@ -168,7 +166,7 @@ class Rows:
     def ramps(self, hinges: Hinges) -> tuple[str, str]:
         """Return how far each row is along each ramp, (n, ramps): without limits, and cut to 0 and 1."""
         if hinges not in self._ramps:
-            graph, start = self.graph, hinges.start - self.center[hinges.source]
+            graph, start = self.graph, hinges.start
             x = graph.node("Gather", self.centred, graph.constant(hinges.source, np.int64), axis=1)
             along = graph.node("Div", graph.node("Sub", x, graph.constant(start)), graph.constant(hinges.width))
             self._ramps[hinges] = along, graph.clip(along, 0.0, 1.0)
