@@ -42,12 +42,12 @@ def test_the_temperature_is_the_best_for_smoothed_labels():
 def test_small_weights_count_as_the_distinct_rows_that_tell_as_much():
     """n is the number of rows, however they are weighed: 40 of weight 0.01 are 40; unequal ones are fewer."""
     y = np.arange(40) % 2
-    scores = np.where(y == np.array([[0], [1]]), 0.5, -0.5)  # every margin is one: Laplace's rule tells n
+    scores = np.where(y == np.array([[0], [1]]), 0.5, -0.5)  # every margin is one: p tells n
     X = np.arange(40)[:, None]
 
     def rows_told(weight, at=slice(None)):
         p = 1 / (1 + np.exp(-calibrate(scores[:, at], Rows(X[at], y[at], weight))))
-        return (2 * p - 1) / (1 - p)
+        return (p - 0.5) / (1 - p)  # p is (n + 1/2) / (n + 1)
 
     uneven = np.where(np.arange(40) < 20, 0.03, 0.01)
     assert rows_told(np.full(40, 0.01)) == pytest.approx(40, rel=0.01)
