@@ -1,21 +1,16 @@
-"""Sizes of model files and of code, of the default and of few pieces, and how fast databases answer.
+"""Sizes of model files and of code, of the default and of few pieces.
 
 Run from the repository:  python -m benchmarks.exports
-400 random rows of tables of 8 features; needs PLDC_DATA, and DuckDB. Writes benchmarks/results/exports.json and its
-table.
+400 random rows of tables of 8 features; needs PLDC_DATA. Writes benchmarks/results/exports.json and its table.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import duckdb
 import numpy as np
-import pandas as pd
 from experiments.data import load
 
 from benchmarks.report import list_table
@@ -24,17 +19,17 @@ from pldc.export import to_c, to_js, to_numpy, to_sql
 
 RESULTS = Path(__file__).parent / "results" / "exports.json"
 TABLES = ("concrete", "energy_heating", "kin8nm")
-ROWS, SCORED = 400, 1000
+ROWS = 400
 
 
 def measure(name: str) -> list[dict]:
-    """Fit both models of a table; bytes of each format, and microseconds a row in the databases."""
+    """Fit both models of a table; bytes of each format."""
     data = load(name)
     rows = np.random.default_rng(0).permutation(len(data.y))[:ROWS]
     X, y = data.X[rows], data.y[rows]
     model = DCRegressor().fit(X, y)
     return [
-        {"table": name, "model": kind, **sizes(each), **speeds(each, np.resize(X, (SCORED, X.shape[1])))}
+        {"table": name, "model": kind, **sizes(each)}
         for kind, each in (("default", model), ("4 − 4 pieces", model.simplify(X, y, n_pieces=4)))
     ]
 
@@ -54,28 +49,13 @@ def sizes(model: DCRegressor) -> dict:
     return out
 
 
-def speeds(model: DCRegressor, X: np.ndarray) -> dict:
-    """Microseconds a row, planning included."""
-    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])])
-    light, duck = sqlite3.connect(":memory:"), duckdb.connect(":memory:", config={"threads": 1})
-    frame.to_sql("t", light, index=False)
-    duck.register("t", frame)
-    out = {}
-    for name, base in (("sqlite", light), ("duckdb", duck)):
-        statement, start = to_sql(model, "t", name), time.perf_counter()
-        base.execute(statement).fetchall()
-        out[f"{name}_microseconds"] = 1e6 * (time.perf_counter() - start) / len(X)
-    return out
-
-
 def main() -> None:
     """Measure, and write the results."""
     cells = [cell for name in TABLES for cell in measure(name)]
-    RESULTS.write_text(json.dumps({"rows": ROWS, "scored": SCORED, "cells": cells}, indent=1) + "\n", encoding="utf-8")
-    head = ["table", "model", ".json", ".json.gz", "C", "JavaScript", "SQL", "SQLite, µs a row", "DuckDB, µs a row"]
+    RESULTS.write_text(json.dumps({"rows": ROWS, "cells": cells}, indent=1) + "\n", encoding="utf-8")
+    head = ["table", "model", ".json", ".json.gz", "C", "JavaScript", "SQL"]
     body = [
         [c["table"], c["model"], *(f"{c[key] / 1000:.3g} kB" for key in (".json", ".json.gz", "c", "js", "sql"))]
-        + [f"{c[f'{base}_microseconds']:.3g}" for base in ("sqlite", "duckdb")]
         for c in cells
     ]
     RESULTS.with_suffix(".rst").write_text(list_table(head, body), encoding="utf-8")

@@ -222,7 +222,7 @@ class Model:
     cv_score: float | None = None
     cv_results: dict[str, Any] = field(default_factory=dict)
     chosen: list[dict[str, Any]] = field(default_factory=list)
-    simplification: Simplification | None = None
+    simplification: Simplification | ClassSimplification | None = None
     program: SolvedProgram | None = None
     importances: Array | None = None
     seconds: float | None = None

@@ -22,6 +22,11 @@ def quick(model, table, target):
         return model.fit(table, target)
 
 
+def simplified(model):
+    with few_kinds(), few_starts():
+        return model.simplify(FRAME, TWO, n_pieces=2)
+
+
 MAKERS = {
     "default": lambda: DCRegressor().fit(FRAME, y),
     "program": lambda: DCRegressor(lam=0.01, loss=Huber(1.5), solver=Exact(1e-2)).fit(X, y),
@@ -40,6 +45,7 @@ MAKERS = {
     "quantiles": lambda: quick(DCRegressor(loss=Quantile([0.1, 0.5, 0.6])), X, y),
     "two classes": lambda: quick(DCClassifier(class_weight={"it's high": 2, "low": 1.5}), FRAME, TWO),
     "three classes": lambda: quick(DCClassifier(), X, THREE),
+    "few pieces a class": lambda: simplified(fitted("two classes")),
     "hinge loss": lambda: DCClassifier(loss="hinge", lam=0.05).fit(X[:25], THREE[:25] > 0),
 }
 KINDS = list(MAKERS)

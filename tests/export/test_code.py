@@ -1,5 +1,6 @@
 """Models as code: every format predicts as the model does, for every kind of fit."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -178,8 +179,10 @@ def test_rows_without_a_number_get_no_prediction():
     base.execute(f"CREATE TABLE t ({', '.join(names)})")
     base.executemany("INSERT INTO t VALUES (?, ?, ?)", [(1, 2, 3), (1, None, 3)])
     found = [row[0] for row in base.execute(to_sql(model, "t"))]
-    filled = None if getattr(model, "medians", None) is None else model.predict(np.array([[1, model.medians[1], 3]]))[0]
-    assert found == pytest.approx([model.predict(np.array([[1.0, 2.0, 3.0]]))[0], filled])
+    wanted = model.predict(np.array([[1.0, 2.0, 3.0], [1.0, model.medians[1], 3.0]])).tolist()
+    assert found == pytest.approx(wanted)
+    known = dataclasses.replace(model, medians=None)
+    assert [row[0] for row in base.execute(to_sql(known, "t"))] == [pytest.approx(wanted[0]), None]
 
 
 @pytest.mark.parametrize(("pieces", "features"), [(2, 1100), (250, 2)])

@@ -8,9 +8,6 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-
-pytest.importorskip("pldc.columns", reason="tables of numbers only")
-
 from tests.export.test_code import needs_gcc, needs_node, run_js
 from tests.export.test_model_file import same
 from tests.quick import few_kinds

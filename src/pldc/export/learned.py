@@ -7,17 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pldc.columns.features import Number
 from pldc.function import PLDC, Hinges, Term
 from pldc.function.max_affine import Array
 from pldc.model import Model
-
-
-class Cell(NamedTuple):
-    """A feature that is a number of the table; `fill` where it is missing, NaN if nothing is known to put there."""
-
-    column: int
-    fill: float
-    kind: str = "number"
 
 
 class Learned(NamedTuple):
@@ -37,8 +30,8 @@ class Learned(NamedTuple):
         Probabilities are softmax of temperature × scores.
     columns : tuple of (str, str)
         Name and kind of each column of the table: "number", "category" or "date".
-    features : tuple
-        How each feature is made of a column: each has `kind` and `column`, and what its kind needs.
+    features : tuple of Feature
+        How each feature is made of a column; the fill of a number is NaN if nothing is known to put there.
     center : array
         Typical values of the features: in single precision, sums around them lose least.
     version : str
@@ -82,12 +75,12 @@ def learned(model: Any) -> Learned:
     record = model if isinstance(model, Model) else getattr(model, "model_", None)
     if not isinstance(record, Model):
         raise TypeError(f"Expected a fitted DCRegressor or DCClassifier, a Model or a PLDC, got {model!r:.80}.")
-    count, encoding, medians = len(record.center), getattr(record, "columns", None), getattr(record, "medians", None)
+    count, encoding = len(record.center), record.columns
     if encoding is None:
         names = record.feature_names or tuple(f"x{k}" for k in range(count))
         columns = tuple((name, "number") for name in names)
-        fills = [np.nan] * count if medians is None else medians.tolist()
-        features: tuple[Any, ...] = tuple(Cell(k, fill) for k, fill in enumerate(fills))
+        fills = [np.nan] * count if record.medians is None else record.medians.tolist()
+        features: tuple[Any, ...] = tuple(Number(k, fill) for k, fill in enumerate(fills))
     else:
         columns = tuple((column.name, column.kind) for column in encoding.columns)
         features = encoding.features

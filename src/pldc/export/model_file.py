@@ -126,18 +126,17 @@ def read_model(data: Any) -> Model:
 def _faults(model: Model) -> list[tuple[bool, str]]:
     """Return what must not be, and what is to be said of it."""
     width = {f.n_features for f in model.functions} | {model.center.size, model.spread.size}
-    columns, medians = getattr(model, "columns", None), getattr(model, "medians", None)
-    if columns is not None:
-        width.add(len(columns.features))
-    if medians is not None:
-        width.add(medians.size)
+    if model.columns is not None:
+        width.add(len(model.columns.features))
+    if model.medians is not None:
+        width.add(model.medians.size)
     ranges = np.array([model.limits, model.target_range])
     labels, errors = model.classes, model.errors
     return [
         (model.kind not in KINDS, f"kind must be one of {', '.join(KINDS)}, got {shortened(model.kind)}"),
         (not model.functions, "it has no functions"),
         (
-            not all(_numbers(a) for a in (model.center, model.spread, medians) if a is not None),
+            not all(_numbers(a) for a in (model.center, model.spread, model.medians) if a is not None),
             "center, spread and medians must be lists of numbers",
         ),
         (len(width) > 1, f"its parts are of {' and '.join(map(str, sorted(width)))} features"),

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from reprlib import repr as shortened
 from types import NoneType, UnionType
@@ -36,7 +36,7 @@ def write(value: Any, hint: Any, objects: Objects | None = None) -> Any:
     """Return a value as what JSON knows; `objects` are the settings that may be written, by name."""
     if value is None:
         return None
-    hint, origin = _known(hint)
+    hint, origin = _known(hint, lambda each: type(value) is each)
     if hasattr(hint, "to_dict"):
         return value.to_dict()
     if is_dataclass(hint):
@@ -81,7 +81,7 @@ def read(data: Any, hint: Any, place: str, objects: Objects | None = None) -> An
     optional = NoneType in get_args(hint)
     if data is None and (optional or hint is Any):
         return None
-    hint, origin = _known(hint)
+    hint, origin = _known(hint, lambda each: type(data) is dict and {f.name for f in fields(each)} == set(data))
     if hasattr(hint, "from_dict"):
         try:
             return hint.from_dict(data)
@@ -110,10 +110,11 @@ def read(data: Any, hint: Any, place: str, objects: Objects | None = None) -> An
     return value
 
 
-def _known(hint: Any) -> tuple[Any, Any]:
-    """Return an annotation without its None, and what it is an example of; ``np.ndarray`` of itself."""
+def _known(hint: Any, suits: Callable[[Any], bool]) -> tuple[Any, Any]:
+    """Return an annotation without its None, and what it is an example of; of several records the one that suits."""
     if get_origin(hint) in (Union, UnionType):
-        (hint,) = (each for each in get_args(hint) if each is not NoneType)
+        options = [each for each in get_args(hint) if each is not NoneType]
+        hint = options[0] if len(options) == 1 else next(filter(suits, options), options[0])
     return hint, np.ndarray if hint is np.ndarray else get_origin(hint)
 
 
