@@ -19,7 +19,7 @@ from tests.function.common import random_functions
 
 import pldc
 from attack.readers import scratch
-from pldc.function import explain
+from pldc.function import class_regions, explain
 from pldc.select.bound import bound
 from pldc.select.discrepancy import discrepancy
 from pldc.solve.interpolation import minimal_interpolant
@@ -137,7 +137,10 @@ class Scene:
         """An instance of a public class."""
         if cls.__name__ in INSTANCES:
             return INSTANCES[cls.__name__](self)
-        return cls()
+        try:
+            return cls()
+        except TypeError:
+            raise NotImplementedError(f"INSTANCES has no line for {cls.__name__}") from None
 
     def estimator(self, cls: type, junk: float) -> Any:
         """An estimator with settings drawn at random, quick to fit."""
@@ -195,6 +198,17 @@ def _paths(d: int) -> Any:
         return regressors(d)[3].path(*table(d), [0.1, 1.0])
 
 
+@cache
+def encoding() -> Any:
+    """How a table with a category, a gap and a date became numbers."""
+    import pandas as pd
+
+    X, y = table(1)
+    dates = pd.date_range("2024-01-01", periods=len(y), freq="37D")
+    frame = pd.DataFrame({"x": X[:, 0], "kind": [*"abcabcab", None], "day": dates, "gap": [np.nan, *range(len(y) - 1)]})
+    return pldc.DCRegressor(max_seconds=SOON).fit(frame, y).model_.columns
+
+
 def _figure(s: Scene) -> Any:
     from matplotlib.figure import Figure
 
@@ -209,6 +223,7 @@ MAKERS: dict[str, Callable[[Scene], Any]] = {
     "R": lambda s: s.pick(1.0, 2.5),
     "X": _rows,
     "Y": lambda s: s.X + 1.0,
+    "about": lambda s: None,
     "active_pairs": lambda s: s.pick(True, False),
     "arguments": lambda s: [
         s.pick("--help", "demo", "--surprise", "", "no such command", "-x"),
@@ -217,22 +232,30 @@ MAKERS: dict[str, Callable[[Scene], Any]] = {
     "ax": lambda s: None,
     "b_eq": lambda s: s.numbers(1),
     "b_ub": lambda s: s.numbers(2),
-    "bounds": lambda s: s.pick(None, s.box(), s.box()),
+    "between": lambda s: s.pick(None, (-1.0, 1.0)),
+    "bounds": lambda s: s.pick(None, s.box(), s.box(), {0: (-1.0, 2.0)}),
+    "by": lambda s: s.numbers(s.d),
+    "categorical_features": lambda s: s.pick(None, "from_dtype", [0]),
     "box": lambda s: s.pick(s.box(), s.box(), None),
     "chosen": lambda s: None,
     "class_weight": lambda s: s.pick(None, "balanced", {"a": 2.0}),
     "classes": lambda s: s.pick(LABELS, LABELS[:2], None),
     "clip": lambda s: s.pick(True, False),
+    "column": lambda s: s.pick(0, 1),
+    "columns": lambda s: s.pick(None, [0]),
     "compact": lambda s: s.pick(True, False),
+    "cost": lambda s: s.pick(None, {0: 2.0}),
     "coverage": lambda s: s.pick(0.5, 0.9, 0.99),
     "cv": lambda s: s.pick(2, 3, KFold(2), pldc.CrossValidation(2, max_rows=None)),
     "d": lambda s: s.pick(1, 2, 3, 8),
     "delta": lambda s: s.pick(0.05, 0.5),
     "device": lambda s: None,
+    "dialect": lambda s: s.pick("sqlite", "postgresql", "duckdb"),
     "discrepancy": lambda s: s.pick(0.1, 1.0),
-    "dtype": lambda s: s.pick("float64", "float32"),
+    "dtype": lambda s: s.pick("float64", "float32", "double", "float"),
     "empirical": lambda s: s.pick(0.0, 0.3),
     "feature": lambda s: s.pick(*range(s.d)),
+    "fixed": lambda s: s.pick((), [0]),
     "feature_names": lambda s: s.pick(None, [f"x{k}" for k in range(s.d)]),
     "features": lambda s: s.pick(None, [f"x{k}" for k in range(s.d)]),
     "figure": _figure,
@@ -247,6 +270,7 @@ MAKERS: dict[str, Callable[[Scene], Any]] = {
     "hinges": lambda s: None,
     "increasing": lambda s: s.pick(True, False),
     "intercept": lambda s: s.pick(0.0, -2, np.float32(3)),
+    "keep": lambda s: s.pick((), ["id"]),
     "knots": lambda s: [np.sort(s.rng.normal(size=3)) for _ in range(s.d)],
     "lam": lambda s: s.pick(0.01, 0.1, 10.0, "cv", "srm"),
     "lams": lambda s: s.pick([0.1], [1.0, 0.1]),
@@ -263,7 +287,7 @@ MAKERS: dict[str, Callable[[Scene], Any]] = {
     "max_seconds": lambda s: s.pick(SOON, 1e-6),
     "method": lambda s: s.pick("quadratic", "minimal", "auto"),
     "minus": _part,
-    "model": lambda s: [regressors(s.d)[1]],
+    "model": lambda s: s.pick([regressors(s.d)[1]], s.fitted(), *classifiers(s.d)),
     "monitor": _monitor,
     "monotone": lambda s: s.pick(None, s.rng.integers(-1, 2, s.d), {"x0": 1}),
     "most": lambda s: s.pick(1, 10),
@@ -284,6 +308,7 @@ MAKERS: dict[str, Callable[[Scene], Any]] = {
     "path": _path,
     "penalty": lambda s: s.pick("joint", "componentwise", "joint", pldc.Seminorm("joint", free_linear=True)),
     "plus": _part,
+    "points": lambda s: s.X,
     "random_state": lambda s: s.pick(None, 0, np.random.RandomState(1)),
     "record": lambda s: s.function().to_dict(),
     "reference": lambda s: s.pick(None, s.numbers(s.d), {f"x{k}": 1.0 for k in range(s.d)}),
@@ -296,23 +321,34 @@ MAKERS: dict[str, Callable[[Scene], Any]] = {
     "slopes": lambda s: s.numbers(3, s.d),
     "solver": lambda s: s.pick("auto", "exact", "admm", "line", pldc.Auto(tol=1e-2), pldc.Exact(1e-2)),
     "standardize": lambda s: s.pick(True, False),
+    "table": lambda s: s.pick("rows", [f"x{k}" for k in range(s.d)], _frame(s)),
     "threads": lambda s: s.pick(None, 1, 2),
+    "threshold": lambda s: s.pick(0.5, 3.0),
     "title": lambda s: "surface",
     "tol": lambda s: s.pick(1e-2, 1e-3, None, 0.0),
     "unit": lambda s: s.pick(np.ones(s.d), np.arange(s.d)),
     "vector": lambda s: s.pick(None, s.numbers(s.d)),
     "verbose": lambda s: 0,
+    "width": lambda s: s.pick(40, 79),
     "weighted": lambda s: s.pick(None, True, False),
+    "x": lambda s: s.X[0],
     "y": _targets,
 }
 INSTANCES: dict[str, Callable[[Scene], Any]] = {
     "Bound": lambda s: bound(pldc.Squared(), empirical=0.1, seminorm=1.0, discrepancy=0.1, n=9, M=1.0, delta=0.1),
     "Certificate": lambda s: regressors(s.d)[3].certificate_,
     "ClassExplanation": lambda s: s.pick(*classifiers(s.d)[:-1]).explain(table(s.d)[0]),
+    "ClassSimplification": lambda s: pldc.ClassSimplification((2, 2), 0.9, -0.2, -0.1, 0.2, 0.1),
+    "ClassRegions": lambda s: class_regions(functions(s.d)[:2], table(s.d)[0], LABELS[:2]),
+    "Contributions": lambda s: regressors(s.d)[0].explain(table(s.d)[0][:2], method="path"),
+    "Counterfactual": lambda s: regressors(s.d)[1].counterfactual(table(s.d)[0][0], 1.0, max_seconds=1.0),
+    "Curve": lambda s: regressors(s.d)[1].curve(0, table(s.d)[0]),
     "Comparison": lambda s: pldc.Comparison(2.0, 1.0, 0.5, 1.0, 1.0),
     "DCClassifier": lambda s: s.pick(*classifiers(s.d)),
     "DCRegressor": Scene.fitted,
     "Discrepancy": lambda s: discrepancy(table(s.d)[0], n_splits=1),
+    "Encoding": lambda s: encoding(),
+    "Interactions": lambda s: regressors(s.d)[1].interactions(table(s.d)[0]),
     "Explanation": lambda s: explain(s.function(), table(s.d)[0]),
     "Interpolability": lambda s: pldc.can_interpolate(*table(s.d)),
     "LocalModel": lambda s: s.function().local(table(s.d)[0]),
@@ -323,6 +359,7 @@ INSTANCES: dict[str, Callable[[Scene], Any]] = {
     "PLDC": Scene.function,
     "Path": _path,
     "Regions": lambda s: s.function().regions(table(s.d)[0]),
+    "Rule": lambda s: s.pick(*functions(s.d)[0].regions(table(s.d)[0]).rules),
     "Simplification": lambda s: regressors(s.d)[1].simplification_,
 }
 NUMBERS = (0, -1, 1, 7, 2.5, -0.0, np.nan, np.inf, -np.inf, 1e308, 1e-320, 10**400, -(10**400), 10**9, 1e9)

@@ -16,25 +16,33 @@ DOCUMENTED = Path(__file__).parents[1] / "docs" / "api.rst"  # and so is what th
 COMMAND_LINE = "pldc.cli.main"
 # Plain records: what they are made of is not checked. Their methods are called on those that the package made.
 RECORDS = {
+    "Bound",
     "Certificate",
     "ClassExplanation",
+    "ClassRegions",
+    "ClassSimplification",
     "Comparison",
+    "Contributions",
+    "Counterfactual",
+    "Curve",
+    "Discrepancy",
+    "Encoding",
     "Explanation",
-    "LocalModel",
+    "Interactions",
     "Interpolability",
+    "LocalModel",
     "MinimalInterpolant",
     "Model",
     "Optimum",
     "Path",
     "Problem",
     "Regions",
+    "Rule",
     "Simplification",
     "Solution",
-    "Bound",
-    "Discrepancy",
 }
 # Interfaces between rooms, for those who write a loss or a solver: their methods get arrays that were checked.
-INNER = {"Auto", "Hinges", "Loss", "Penalty", "Problem", "Solution", "Solver", "Term"}
+INNER = {"Auto", "Column", "Feature", "Hinges", "Loss", "Penalty", "Problem", "Solution", "Solver", "Term"}
 INNER_FUNCTIONS = {"pldc.problem.certify", "pldc.solve.reference.reference_solution"}
 OPERATORS: dict[str, Callable] = {
     "__call__": lambda f, X: f(X),
@@ -112,7 +120,7 @@ def of_class(cls: type, name: str) -> list[Target]:
     """The constructor, and what instances can be asked."""
     found = [] if {cls.__name__} & RECORDS or inspect.isabstract(cls) else [Target(name, cls)]
     if any(base.__name__ in INNER for base in cls.__mro__) or hasattr(cls, "solve"):
-        return found
+        return [] if {"Column", "Feature"} & {base.__name__ for base in cls.__mro__} else found
     for attribute in dir(cls):
         value = inspect.getattr_static(cls, attribute)
         of_parent = next(base for base in cls.__mro__ if attribute in vars(base))

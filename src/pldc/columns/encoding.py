@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,8 @@ class Encoding:
         return self._place(column, Missing)
 
     def _place(self, column: int, kind: type[Feature]) -> int | None:
-        own = [k for k, f in enumerate(self.features) if f.column == column and isinstance(f, kind)]
+        at = index(column)
+        own = [k for k, f in enumerate(self.features) if f.column == at and isinstance(f, kind)]
         return own[0] if own else None
 
     @property
@@ -61,7 +63,8 @@ class Encoding:
 
     def levels(self, column: int) -> tuple[str, ...]:
         """Levels of a column of categories that training saw; of other columns none."""
-        own = [feature for feature in self.features if feature.column == column]
+        at = index(column)
+        own = [feature for feature in self.features if feature.column == at]
         tables = [[level for level, _ in f.table] for f in own if isinstance(f, Statistic)]
         return tuple(tables[0] if tables else [f.level for f in own if isinstance(f, Level)])
 

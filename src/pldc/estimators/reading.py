@@ -22,6 +22,13 @@ MOST_COLUMNS = 12  # whose interactions are found unless others are asked for: 6
 REACH = 4.0  # standard deviations from the mean, within which a counterfactual is looked for
 
 
+def named(name: str, given: Any) -> Mapping[Any, Any]:
+    """Return a dictionary by features; an empty one for None."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"{name} must be a dict from feature (name or number), got {type(given).__name__}.")
+    return given or {}
+
+
 class Reading:
     """What both estimators answer of a model as a whole."""
 
@@ -185,9 +192,9 @@ class RegressionReading(Reading):
                 f"fitting lets them go on), got {shown(threshold)}."
             )
         price = np.ones(len(row))
-        for name, value in (cost or {}).items():
+        for name, value in named("cost", cost).items():
             price[self._number(name)] = positive(f"cost of {name!r}", value)
-        box, limit = self._box(row, fixed, bounds or {}), positive("max_seconds", max_seconds)
+        box, limit = self._box(row, fixed, named("bounds", bounds)), positive("max_seconds", max_seconds)
         found = nearest_crossing(model.function, row, float(threshold), price / model.spread, box, limit)
         if found.point is None:
             why = "exists;" if np.isinf(found.bound) else f"was found in {limit:g} seconds: raise max_seconds,"

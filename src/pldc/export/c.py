@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pldc.export.learned import Learned, learned, levels, pieces_about, ramps, spellings
+from pldc.function.checks import choice
 
 START = """
 #ifndef $guard
@@ -153,8 +154,7 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     >>> "static inline float hat_predict(const float *row)" in to_c(abs(PLDC.affine([1.0])), "float", "hat")
     True
     """
-    if dtype not in ("double", "float"):
-        raise ValueError(f"dtype must be 'double' or 'float', got {dtype!r}.")
+    choice("dtype", dtype, ("double", "float"))
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(f"name must be one that C allows, of letters, digits and underscores; got {name!r:.80}.")
     known, number = learned(model), NUMBERS[dtype]

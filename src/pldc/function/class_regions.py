@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pldc.function.explain_classes import labelled
 from pldc.function.max_affine import Array, as_points
 from pldc.function.pldc import PLDC
 from pldc.function.regions import Regions, group
 from pldc.function.term import LocalModel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassRegions:
     """The regions that hold the rows of a table, the fullest first: in each, one class leads another by one plane.
 
@@ -62,6 +63,7 @@ def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) 
     classes : array
         The label of each score.
     """
+    functions, labels = labelled(functions, classes)
     points = as_points(X, functions[0].n_features)
     scores = np.array([f(points) for f in functions])
     order = np.argsort(-scores, axis=0, kind="stable")
@@ -82,8 +84,8 @@ def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) 
     narrowest = np.full(len(found), np.inf)
     np.minimum.at(narrowest, found.of_row, lead)
     return ClassRegions(
-        winner=classes[first[one]],
-        runner_up=classes[second[one]],
+        winner=labels[first[one]],
+        runner_up=labels[second[one]],
         margin=np.bincount(found.of_row, weights=lead) / found.count,
         narrowest=narrowest,
         regions=found,

@@ -17,7 +17,7 @@ from pldc.function.shapley import shapley_values
 METHODS = ("path", "shapley")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contributions:
     """What each column contributes: prediction = baseline + Σ contributions, unless clipped.
 

@@ -95,6 +95,16 @@ class ClassExplanation:
         return "\n\n".join(shown)
 
 
+def labelled(functions: Any, classes: Any) -> tuple[list[PLDC], np.ndarray]:
+    """Return scores and their labels, if they go together."""
+    scores, labels = list(functions), np.asarray(classes)
+    if not all(isinstance(f, PLDC) for f in scores):
+        raise TypeError("The scores must be PLDCs, such as model.functions_.")
+    if len(scores) < 2 or labels.shape != (len(scores),):
+        raise ValueError(f"There must be two scores or more, and a label for each; got {len(scores)}.")
+    return scores, labels
+
+
 def explain_classes(
     functions: Sequence[PLDC],
     X: ArrayLike,
@@ -120,11 +130,7 @@ def explain_classes(
     unit, neighbourhood
         As for :func:`explain`: next to a kink of one of both scores, its slopes are means.
     """
-    functions, labels = list(functions), np.asarray(classes)
-    if not all(isinstance(f, PLDC) for f in functions):
-        raise TypeError("The scores must be PLDCs, such as model.functions_.")
-    if len(functions) < 2 or labels.shape != (len(functions),):
-        raise ValueError(f"There must be two scores or more, and a label for each; got {len(functions)}.")
+    functions, labels = labelled(functions, classes)
     points = as_points(X, functions[0].n_features)
     scores = np.array([f(points) for f in functions])
     first, second = np.argsort(-scores, axis=0, kind="stable")[:2]
