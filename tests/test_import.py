@@ -40,6 +40,7 @@ def test_public_names():
         "Auto",
         "Certificate",
         "ClassExplanation",
+        "ClassSimplification",
         "Comparison",
         "CrossValidation",
         "DCClassifier",
