@@ -50,5 +50,6 @@ def test_a_border_by_hand():
     np.testing.assert_allclose(table["mean margin"], [2.0, 0.625, 1.0])
     np.testing.assert_allclose(table["smallest margin"], [1.0, 0.5, 1.0])
     np.testing.assert_allclose(table["slope of x"], [-1.0, -1.0, 1.0])
-    np.testing.assert_allclose(table["intercept"], [-1.0, 1.0, -1.0])
+    np.testing.assert_allclose(table["typical margin"], [2.0, 1.0 - table["typical x"][1], 1.0])
+    assert "value" not in table and table["where"][0].startswith("x")
     assert table["lowest x"].tolist() == [-4.0, 0.25, 2.0] and table["highest x"].tolist() == [-2.0, 0.5, 2.0]

@@ -43,13 +43,13 @@ class ClassRegions:
     def columns(self, feature_names: Sequence[str] | None = None) -> dict[str, Array]:
         """Return the table by columns, one row a region, as ``pandas.DataFrame`` and ``polars.DataFrame`` take it.
 
-        Who wins, and who is second; by how much, on the mean and at least; the rows that the region holds and their
-        share; the linear function that the margin is there (its intercept is the value at x = 0); and the lowest and
-        highest value of each feature among its rows.
+        Who wins, and who is second; the mean and the smallest margin; and what :meth:`Regions.columns` says of the
+        rows, and of the margin as a function: its slopes, and its value at the typical row.
         """
         head: dict[str, Array] = {"class": self.winner, "runner-up": self.runner_up}
         head |= {"mean margin": self.margin, "smallest margin": self.narrowest}
-        return head | self.regions.columns(feature_names)
+        rest = self.regions.columns(feature_names)
+        return head | {"typical margin" if name == "value" else name: column for name, column in rest.items()}
 
 
 def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) -> ClassRegions:
