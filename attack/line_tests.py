@@ -1,4 +1,4 @@
-"""Which tests run which lines of a room, and how long each takes: ``python -m attack.line_tests FOLDER OUTPUT``."""
+"""Which tests run which lines of a room, and how long each takes: ``python -m attack.line_tests OUTPUT TESTS``."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Recorder:
             self.failed.append(report.nodeid)
 
 
-def main(folder: str, output: str) -> int:
-    """Run the tests of a folder and write which of them run which lines."""
+def main(output: str, *tests: str) -> int:
+    """Run tests and write which of them run which lines."""
     import coverage
     import pytest
 
     measure = coverage.Coverage(data_file=None, source=[str(ROOT / "src" / "pldc")], config_file=False)
     recorder = Recorder(measure)
     measure.start()
-    pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", f"tests/{folder}"], plugins=[recorder])
+    pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests], plugins=[recorder])
     measure.stop()
     data, lines = measure.get_data(), defaultdict(dict)
     for file in data.measured_files():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pldc.export.learned import Learned, learned, levels, pieces, ramps, refuse_zones, spellings
+from pldc.function.checks import shown
 
 MOST_COLUMNS = 1500  # of a step: SQLite allows 2000, PostgreSQL 1664
 MOST_ARGUMENTS = 50  # of a function: SQLite may allow no more than 100
@@ -94,8 +95,8 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
     """
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
-    if isinstance(keep, str):
-        raise TypeError(f"keep must be a sequence of names of columns, got the text {keep!r}.")
+    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
+        raise TypeError(f"keep must be a sequence of names of columns, got {shown(keep)}.")
     refuse_zones(model, "SQL")
     known, words = learned(model), DIALECTS[dialect]
     parts = [table] if isinstance(table, str) else list(table)

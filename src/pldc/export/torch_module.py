@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pldc.export.learned import learned
+from pldc.function.checks import choice
 
 if TYPE_CHECKING:
     from pldc.export.torch_layers import PiecewiseLinear
@@ -23,8 +24,7 @@ def to_torch(model: Any, dtype: str = "double") -> PiecewiseLinear:
     model : fitted DCRegressor or DCClassifier, Model or PLDC
     dtype : {"double", "float"}, default="double"
     """
-    if dtype not in ("double", "float"):
-        raise ValueError(f"dtype must be 'double' or 'float', got {dtype!r}.")
+    choice("dtype", dtype, ("double", "float"))
     try:
         import torch  # noqa: F401
     except ImportError:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pldc.function.explain import row_of
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.numbers import numbers, table
 from pldc.function.path import mean_path_contributions
@@ -53,6 +54,7 @@ class Contributions:
 
     def to_dict(self, row: int = 0) -> dict[str, Any]:
         """Return the contributions to one row as plain Python values."""
+        row = row_of(self, row)
         labels = (
             {} if self.labels is None else dict(zip(("class", "runner_up"), self.labels[row].tolist(), strict=True))
         )
@@ -65,6 +67,7 @@ class Contributions:
 
     def table(self, row: int = 0) -> str:
         """Return a text table of one row, largest contributions first."""
+        row = row_of(self, row)
         order = np.argsort(-np.abs(self.contributions[row]), kind="stable")
         shown = numbers([*self.contributions[row, order], self.baseline[row], self.prediction[row]])
         result = "prediction" if self.labels is None else "margin"

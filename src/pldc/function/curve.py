@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.max_affine import ROUNDING, Array
+from pldc.function.max_affine import ROUNDING, Array, real
 from pldc.function.pldc import PLDC
 from pldc.function.segments import straight, stretches
 
@@ -32,7 +32,7 @@ class Curve:
 
     def __call__(self, x: ArrayLike) -> Array:
         """Evaluate the curve; beyond its ends it is not known, and NaN."""
-        return np.asarray(np.interp(np.asarray(x, dtype=np.float64), self.x, self.y, left=np.nan, right=np.nan))
+        return np.asarray(np.interp(real(x, "x"), self.x, self.y, left=np.nan, right=np.nan))
 
     @property
     def slopes(self) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.checks import positive, whole
-from pldc.function.max_affine import Array, IntArray, as_points, real
+from pldc.function.max_affine import Array, IntArray, as_points, number, real
 from pldc.function.numbers import numbers, table
 from pldc.function.pldc import PLDC
 from pldc.function.term import as_unit
@@ -163,7 +163,7 @@ def explain(
         raise ValueError(f"The function has {function.n_features} features, got {len(names)} names.")
     sizes = as_unit(np.ones(function.n_features) if unit is None else unit, function.n_features)
     near = positive("neighbourhood", neighbourhood, zero=True)
-    lowest, highest = limits
+    lowest, highest = (number(limit) for limit in limits)
     local, room = function.local(points), function.room(points, sizes)
     averaged = room < near
     slopes = local.slope.copy()

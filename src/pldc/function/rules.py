@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, real
 from pldc.function.numbers import number, simplest_between
 
 MOST_CONDITIONS, WIDTH = 4, 4  # of a rule, and rules that are carried on at each length
@@ -53,13 +53,22 @@ class Rule:
 
     def holds(self, points: Array) -> np.ndarray:
         """Say at which rows the rule holds."""
+        points = self._fitting(real(points, "points"))
         out = np.ones(len(points), dtype=bool)
         for condition in self.conditions:
             out &= condition.holds(points)
         return out
 
+    def _fitting(self, table: Array) -> Array:
+        """Return a table that has a column for each feature that is asked for."""
+        needed = 1 + max([-1, *(condition.feature for condition in self.conditions)])
+        if table.ndim != 2 or table.shape[1] < needed:
+            raise ValueError(f"The rule is about {needed} features or more; got the shape {table.shape}.")
+        return table
+
     def text(self, names: Sequence[str]) -> str:
         """Write it down: thresholds on one feature as an interval."""
+        names = self._fitting(np.array([list(map(str, names))], dtype=object))[0].tolist()
         if not self.conditions:
             return "everywhere"
         parts = []

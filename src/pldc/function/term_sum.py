@@ -176,7 +176,8 @@ class TermSum:
 
     def minimum(self, other: Self | float) -> Self:
         """Pointwise minimum; see :meth:`maximum`."""
-        return -((-self).maximum(-other if isinstance(other, Real | TermSum) else other))
+        opposite = -number(other) if isinstance(other, Real) else -other if isinstance(other, TermSum) else other
+        return -((-self).maximum(opposite))
 
     __array_ufunc__ = None  # array + f is an error, not an array of functions
 

@@ -21,6 +21,7 @@ from pldc.problem.losses import Loss, make_loss
 from pldc.problem.program import LARGEST
 from pldc.problem.recipe import Recipe, Rows
 
+MOST_COUNT = 10**15  # rows, or features
 ENDS = np.array([-1.0, 1.0])  # of the residuals that the theorem looks at
 ASSUMPTIONS = (
     "The rows are independent draws of one distribution.",
@@ -107,7 +108,8 @@ def bound(
     delta : float
         Probability that the statement fails.
     """
-    loss, delta, M, n = make_loss(loss, classes=False), positive("delta", delta), positive("M", M), whole("n", n, 1)
+    loss, n = make_loss(loss, classes=False), whole("n", n, 1, most=MOST_COUNT)
+    delta, M = positive("delta", delta), positive("M", M)
     if delta >= 1:
         raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
     empirical, seminorm = positive("empirical", empirical, zero=True), positive("seminorm", seminorm, zero=True)
@@ -168,7 +170,7 @@ def bound_of_fit(
 
 def discrepancy_rate(n: int, d: int, L: float = 1.0, R: float = 1.0) -> float:
     """Bound of the paper on D̂(L) for n points in d dimensions with ‖x‖_∞ ≤ R: 60 L R (d/n)^(2/(d+4)) (1 + …)."""
-    n, d = whole("n", n, 1), whole("d", d, 1)
+    n, d = whole("n", n, 1, most=MOST_COUNT), whole("d", d, 1, most=MOST_COUNT)
     if n < d:
         raise ValueError(f"The rate holds for n ≥ d ≥ 1, got n = {shown(n)} and d = {shown(d)}.")
     return float(
