@@ -24,6 +24,9 @@ ENOUGH = 1e-4  # share of the predicted decrease that a step has to bring
 TRIALS = 10  # of one step, before the memory is given up
 FIRST = 0.1  # length of the first step
 FLAT = 1e-10  # curvature, relative to the gradient's change, below which a pair teaches nothing
+SMALLEST = (
+    1e-200  # square of a change of the gradient below which nothing can be learned from it: it may be rounded to zero
+)
 
 Function = Callable[[Array], tuple[Array, Array]]
 
@@ -48,7 +51,7 @@ class Memory:
         Sg, Yg = self.products(g)
         Sy, Yy = Sg[which] - old[0][which], Yg[which] - old[1][which]
         sy, yy = (s * y).sum(axis=1), (y * y).sum(axis=1)
-        good = sy > FLAT * yy
+        good = (sy > FLAT * yy) & (yy > SMALLEST)
         which, s, y, Sy, Yy, sy, yy = (v[good] for v in (which, s, y, Sy, Yy, sy, yy))
         slot = (self.newest[which] + 1) % self.slots
         rows = np.arange(len(which))
