@@ -168,7 +168,7 @@ def fault_of(error: BaseException, target: Target) -> str:
         return "" if "pip install" in text else shown
     if not isinstance(error, allowed):
         return shown
-    if len(text) > LONGEST_MESSAGE:
+    if len(text) > LONGEST_MESSAGE and not isinstance(error, OSError):  # whose words are the system's
         return f"a message of {len(text)} characters: {shown}"
     if target.call in OPERATORS.values():  # Python says in its own words that two kinds cannot be added
         return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -57,6 +57,8 @@ class Table:
         if isinstance(table, Table):
             return table
         if isinstance(table, dict):
+            if not all(isinstance(cells, Sized) for cells in table.values()):
+                raise TypeError("A dict must hold columns: a sequence of cells for each name.")
             return cls._checked([RawColumn(_objects(cells)) for cells in table.values()], tuple(table))
         if hasattr(table, "iloc"):
             return cls._checked([_of_pandas(table.iloc[:, k]) for k in range(table.shape[1])], tuple(table.columns))

@@ -20,6 +20,7 @@ from pldc.problem.losses import softmax
 from pldc.problem.recipe import Rows, Split
 from pldc.select.folds import dealt, group_folds
 
+CV = "a number, a splitter, or pairs of places to fit and to leave out"
 FEWEST_ROWS = 4  # that a cross-validation looks at
 MOST_FOLDS = 1_000_000
 STATISTIC_FOLDS = 5  # of rows that a splitter never leaves out
@@ -53,13 +54,13 @@ def folds_of(model: Any, cv: CrossValidation, given: Rows, groups: ArrayLike | N
         numbers = np.zeros(len(given.y), dtype=np.intp)
         numbers[given.weight > 0] = label
         return group_folds(given, numbers, min(int(cv.folds), len(names)))
+    if isinstance(cv.folds, str):
+        raise ValueError(f"cv must be {CV}; got the text {shown(cv.folds)}.")
     splitter = check_cv(cv.folds, given.y, classifier=is_classifier(model))
     try:
         pairs = list(splitter.split(given.X, given.y, groups))
     except TypeError as error:
-        raise ValueError(
-            f"cv must be a number, a splitter, or pairs of places to fit and to leave out: {error}."
-        ) from None
+        raise ValueError(f"cv must be {CV}: {error!s:.200}.") from None
     splits = []
     for fold in pairs:
         train, test = (places(part, len(given.y)) for part in fold)

@@ -14,7 +14,7 @@ from pldc.function import PLDC, Contributions, Counterfactual, Curve, Explanatio
 from pldc.function.contributions import METHODS, contributions
 from pldc.function.counterfactual import nearest_crossing
 from pldc.function.curve import partial_dependence
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, real
 from pldc.function.regions import FEW_PIECES
 from pldc.function.swaps import interactions, sample
 
@@ -275,7 +275,7 @@ def _column(names: Sequence[str], given: Any) -> int:
 
 
 def _pair(name: str, given: Any) -> tuple[float, float]:
-    low, high = given
-    if not (np.isfinite([low, high]).all() and low < high):
+    ends = real(given, name)
+    if not (ends.shape == (2,) and np.isfinite(ends).all() and ends[0] < ends[1]):
         raise ValueError(f"{name} must be two finite numbers (low, high), got {shown(given)}.")
-    return float(low), float(high)
+    return float(ends[0]), float(ends[1])

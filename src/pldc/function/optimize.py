@@ -170,7 +170,7 @@ def minimum(plus: MaxAffine, minus: MaxAffine, over: Polytope, n_jobs: int | Non
 
 def _threads(n_jobs: int | None) -> int:
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0 or n_jobs < -1):
-        raise ValueError(f"n_jobs must be None or −1 for all cores, or a whole number ≥ 1; got {n_jobs}.")
+        raise ValueError(f"n_jobs must be None or −1 for all cores, or a whole number ≥ 1; got {shown(n_jobs)}.")
     return os.cpu_count() or 1 if n_jobs in (None, -1) else int(n_jobs or 1)
 
 

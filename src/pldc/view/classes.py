@@ -55,6 +55,8 @@ def plot_classes(model: Any, X: ArrayLike, y: ArrayLike, grid: int = 300, ax: An
 
     if ax is None:
         ax = Figure(figsize=(6.4, 5), layout="constrained").add_subplot()
+    if not hasattr(ax, "imshow"):
+        raise TypeError(f"ax must be axes of matplotlib, got {type(ax).__name__}.")
     m = len(model.classes_)
     colour = colormaps["tab10" if m <= 10 else "gist_rainbow"]
     shades = np.array([colour(k if m <= 10 else k / (m - 1))[:3] for k in range(m)])
