@@ -19,6 +19,7 @@ from tests.function.common import random_functions
 
 import pldc
 from attack.readers import scratch
+from pldc.export import to_milp
 from pldc.function import class_regions, explain
 from pldc.select.bound import bound
 from pldc.select.discrepancy import discrepancy
@@ -353,6 +354,7 @@ INSTANCES: dict[str, Callable[[Scene], Any]] = {
     "Interpolability": lambda s: pldc.can_interpolate(*table(s.d)),
     "LocalModel": lambda s: s.function().local(table(s.d)[0]),
     "MaxAffine": _part,
+    "Milp": lambda s: to_milp(functions(s.d)[0], [(-1.0, 1.0)] * s.d),
     "MinimalInterpolant": lambda s: minimal_interpolant(np.arange(4.0)[:, None] * np.ones(s.d), [0, 1, 0, 2], tol=0.1),
     "Model": lambda s: s.pick(*regressors(s.d)[:-1], *classifiers(s.d)[:-1]).model_,
     "Optimum": lambda s: functions(s.d)[0].minimize([(-1, 1)] * s.d),

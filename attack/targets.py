@@ -28,9 +28,11 @@ RECORDS = {
     "Discrepancy",
     "Encoding",
     "Explanation",
+    "GurobiPredictor",
     "Interactions",
     "Interpolability",
     "LocalModel",
+    "Milp",
     "MinimalInterpolant",
     "Model",
     "Optimum",
@@ -42,7 +44,19 @@ RECORDS = {
     "Solution",
 }
 # Interfaces between rooms, for those who write a loss or a solver: their methods get arrays that were checked.
-INNER = {"Auto", "Column", "Feature", "Hinges", "Loss", "Penalty", "Problem", "Solution", "Solver", "Term"}
+INNER = {
+    "Auto",
+    "Column",
+    "Feature",
+    "GurobiPredictor",
+    "Hinges",
+    "Loss",
+    "Penalty",
+    "Problem",
+    "Solution",
+    "Solver",
+    "Term",
+}
 INNER_FUNCTIONS = {"pldc.problem.certify", "pldc.solve.reference.reference_solution"}
 OPERATORS: dict[str, Callable] = {
     "__call__": lambda f, X: f(X),

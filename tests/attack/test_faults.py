@@ -18,7 +18,7 @@ def test_a_full_disk_and_little_memory():
 
 
 def test_threads():
-    faults.many_threads(24)
+    faults.many_threads(8)
 
 
 def test_memory_does_not_grow():

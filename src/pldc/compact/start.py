@@ -86,6 +86,12 @@ def class_planes(
     return np.concatenate(parts)
 
 
+def apart(levels: Array, spread: float) -> Array:
+    """Drop levels that differ from the one below by rounding alone, such as cosines of two days of the week."""
+    close = 1e-12 * np.abs(levels[1:]) + 1e-13 * spread
+    return levels[np.append(True, np.diff(levels) > close)] if len(levels) > 1 else levels
+
+
 def quantile_knots(X: Array, count: int, seed: Any) -> Hinges:
     """Return hinges at so many quantiles of each feature, moved a little at random; at its levels, where these are few.
 
@@ -94,13 +100,13 @@ def quantile_knots(X: Array, count: int, seed: Any) -> Hinges:
     rng = None if seed is None else np.random.default_rng(seed)
     knots = []
     for x in X.T:
-        levels = np.unique(x)
+        levels = apart(np.unique(x), float(np.std(x)))
         at = np.linspace(0.0, 1.0, count + 1)
         if rng is not None:
             at[1:-1] += (rng.random(count - 1) - 0.5) / count
         if len(levels) <= 2:
             levels = levels[:0]
         elif len(levels) > count + 1:
-            levels = np.unique(np.quantile(x, at))
+            levels = apart(np.unique(np.quantile(x, at)), float(np.std(x)))
         knots.append(levels if len(levels) > 1 and (np.diff(levels) > 0).all() else levels[:0])
     return Hinges(knots)

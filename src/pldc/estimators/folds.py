@@ -23,7 +23,7 @@ from pldc.select.folds import dealt, group_folds
 CV = "a number, a splitter, or pairs of places to fit and to leave out"
 FEWEST_ROWS = 4  # that a cross-validation looks at
 MOST_FOLDS = 1_000_000
-STATISTIC_FOLDS = 5  # of rows that a splitter never leaves out
+STATISTIC_FOLDS = 5  # of statistics, at most; and of rows that a splitter never leaves out
 
 
 def cross_validation(cv: Any) -> CrossValidation:
@@ -83,9 +83,14 @@ def folds_for_statistics(model: Any, given: Rows, groups: ArrayLike | None) -> t
     found = folds_of(model, cv, given, groups)
     if not isinstance(found, list):
         splits, count = dealt(given, found, classes)
+        if found > STATISTIC_FOLDS:  # of few rows left out, the statistics of the others would tell their targets
+            few = dealt(given, STATISTIC_FOLDS, classes)[0]
+            return few, None if count > FEW_ROWS else splits
         if model._pieces() == "rows" and cv.max_rows is not None and count > cv.max_rows:
             return splits, None
         return splits, splits if count <= FEW_ROWS or model._pieces() == "rows" else splits[:1]
+    if len(found) > STATISTIC_FOLDS and groups is None:
+        return dealt(given, STATISTIC_FOLDS, classes)[0], found
     free = given.weight > 0
     pairs = []
     for train, test in found:

@@ -52,8 +52,10 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
     if not isinstance(record, Model):
         raise TypeError(f"to_onnx takes a fitted model, its record or a PLDC, got {type(model).__name__}.")
     for name, value, allowed in (("dtype", dtype, tuple(DTYPES)), ("style", style, ("max", "relu"))):
-        if value not in allowed:
+        if not isinstance(value, str) or value not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
+    if not isinstance(explain, (bool, np.bool_)):
+        raise ValueError(f"explain must be True or False, got {explain!r:.80}.")
     if style == "relu" and (explain or len(record.functions) > 1):
         raise ValueError(
             "style='relu' has one output, of one function, and no explanation. Of classes export the difference of two "

@@ -35,6 +35,7 @@ def add_to_highs(model: Any, form: Milp, inputs: Sequence[Any]) -> Any:
         The output.
     """
     highspy = _package("highspy", "milp")
+    _check_model(model, "addVariable", "highspy.Highs")
     _check_inputs(form, inputs)
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     columns, output = np.zeros(len(form.roles), dtype=np.int32), None
@@ -67,6 +68,7 @@ def add_to_pyomo(block: Any, form: Milp, inputs: Sequence[Any]) -> Any:
         The output.
     """
     pyomo = _package("pyomo.environ", "milp")
+    _check_model(block, "add_component", "pyomo.environ.Block")
     _check_inputs(form, inputs)
     ends = [[None if np.isinf(end) else float(end) for end in each] for each in (form.lower, form.upper)]
     block.v = pyomo.Var(form.others.tolist(), bounds=lambda _, place: (ends[0][place], ends[1][place]))
@@ -103,6 +105,9 @@ def add_to_cvxpy(form: Milp, inputs: Any) -> tuple[Any, list[Any]]:
         For the problem.
     """
     cvxpy = _package("cvxpy", "milp")
+    _check_form(form)
+    if not isinstance(inputs, cvxpy.Expression):
+        raise TypeError(f"inputs must be an expression of CVXPY, got {type(inputs).__name__}.")
     x = cvxpy.reshape(inputs, (len(form.inputs),), order="C")
     variables = [x]
     places = [form.inputs]
@@ -134,6 +139,7 @@ def add_to_gurobi(model: Any, form: Milp, inputs: Any) -> Any:
         The output, of one element.
     """
     gurobi = _package("gurobipy", "gurobi")
+    _check_model(model, "addMVar", "gurobipy.Model")
     listed = inputs.tolist() if hasattr(inputs, "tolist") else list(inputs)
     _check_inputs(form, listed)
     others, kinds = form.others, np.array([gurobi.GRB.CONTINUOUS, gurobi.GRB.BINARY])
@@ -180,6 +186,9 @@ def gurobi_predictor(
         Settings that gurobi-ml passes to all predictors.
     """
     gurobi = _package("gurobipy", "gurobi")
+    _check_model(model, "addMVar", "gurobipy.Model")
+    if not hasattr(predictor, "function_"):
+        raise TypeError(f"predictor must be a fitted DCRegressor of one function, got {type(predictor).__name__}.")
     model.update()  # bounds can be read
     table = inputs.reshape(-1, predictor.function_.n_features)
     made = []
@@ -209,8 +218,21 @@ def _between(total: Any, low: Array, high: Array) -> list[Any]:
 
 
 def _check_inputs(form: Milp, inputs: Any) -> None:
+    _check_form(form)
+    if not hasattr(inputs, "__len__"):
+        raise TypeError(f"inputs must be a sequence, one for each feature, got {type(inputs).__name__}.")
     if len(inputs) != len(form.inputs):
         raise ValueError(f"The function has {len(form.inputs)} features, got {len(inputs)} inputs.")
+
+
+def _check_form(form: Any) -> None:
+    if not isinstance(form, Milp):
+        raise TypeError(f"form must be what to_milp returns, got {type(form).__name__}.")
+
+
+def _check_model(model: Any, method: str, kind: str) -> None:
+    if not callable(getattr(model, method, None)):
+        raise TypeError(f"The model must be a {kind}, got {type(model).__name__}.")
 
 
 def _check_number(value: float, low: float, high: float) -> None:

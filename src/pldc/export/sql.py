@@ -15,6 +15,7 @@ MOST_COLUMNS = 1500  # of a step: SQLite allows 2000, PostgreSQL 1664
 MOST_ARGUMENTS = 50  # of a function: SQLite may allow no more than 100
 MOST_SUMMANDS = 200  # side by side: SQLite allows expressions 1000 deep
 SMALLEST_EXPONENT = -700.0  # PostgreSQL calls a smaller one an error
+SOURCE = "source_row"  # what the table is called in the statement
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
     [(1, 3.0), (2, 3.0)]
     """
     if dialect not in DIALECTS:
-        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
+        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r:.80}.")
     if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
         raise TypeError(f"keep must be a sequence of names of columns, got {shown(keep)}.")
     refuse_zones(model, "SQL")
@@ -104,9 +105,9 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
     kept = [f"k{k}" for k in range(len(keep))]
     inputs = [f"x{k}" for k in range(len(known.features))]
     outputs = [f"f{k}" for k in range(len(known.functions))]
-    first = [f"{_name(name)} AS {short}" for name, short in zip(keep, kept, strict=True)]
+    first = [f"{_cell(name)} AS {short}" for name, short in zip(keep, kept, strict=True)]
     first += [f"{expression} AS {short}" for expression, short in zip(_features(known, words), inputs, strict=True)]
-    steps = [_step("s0", [*first, *(f"{words.number(0.0)} AS {short}" for short in outputs)], source)]
+    steps = [_step("s0", [*first, *(f"{words.number(0.0)} AS {short}" for short in outputs)], f"{source} AS {SOURCE}")]
     carried = [*kept, *inputs]
     for number, (hinges, terms) in enumerate(known.groups(), start=1):
         columns, before = list(inputs), f"s{number - 1}"
@@ -138,6 +139,11 @@ def _step(name: str, columns: list[str], source: str) -> str:
             "model.simplify(X, y) gives a smaller one."
         )
     return f"{name} AS MATERIALIZED (SELECT {', '.join(columns)} FROM {source})"
+
+
+def _cell(name: str) -> str:
+    """Return a column of the table; by itself, SQLite would read the name of one that is not there as a text."""
+    return f"{SOURCE}.{_name(name)}"
 
 
 def _name(name: str) -> str:
@@ -241,7 +247,7 @@ def _features(known: Learned, words: Dialect) -> list[str]:
     out = []
     for feature in known.features:
         name, kind = known.columns[feature.column]
-        cell = {"number": words.real, "category": words.text, "date": words.days}[kind].format(_name(name))
+        cell = {"number": words.real, "category": words.text, "date": words.days}[kind].format(_cell(name))
         out.append(FEATURES[feature.kind](words, feature, cell, levels(known.features, feature.column)))
     return out
 

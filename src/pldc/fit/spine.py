@@ -90,6 +90,7 @@ def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
         cv_score=None,
         cv_results={},
         simplification=None,
+        program=None,
         chosen=chosen,
         importances=np.mean([model.importances for model in models if model.importances is not None], axis=0),
         seconds=clock.spent(),

@@ -177,7 +177,10 @@ class _Program:
         low, high = np.array(self.low), np.array(self.high)
         limits = {"time_limit": float(max_seconds), "mip_rel_gap": CLOSE}
         found = milp(price, integrality=integer, bounds=Bounds(low, high), constraints=constraints, options=limits)
-        bound = np.inf if found.status == INFEASIBLE else float(found.mip_dual_bound or found.fun or 0.0)
+        bound = np.inf
+        if found.status != INFEASIBLE:  # without a bound of its own, only what was proved optimal bounds itself
+            proved = found.fun if found.status == 0 else 0.0
+            bound = float(proved if found.mip_dual_bound is None else found.mip_dual_bound)
         if found.x is None:
             return None, bound
         whole = np.round(found.x)  # binary numbers come with the solver's tolerance: without it, once more
