@@ -65,7 +65,8 @@ def fault_of(read: Any, record: Any, rng: np.random.Generator) -> str:
             with memory(GIB), seconds(LONGEST):
                 f = read(record)
                 if hasattr(f, "n_features"):
-                    f(rng.normal(size=(3, f.n_features)))
+                    with np.errstate(over="ignore", invalid="ignore"):  # finite numbers may be as large as there are
+                        f(rng.normal(size=(3, f.n_features)))
         except (ValueError, TypeError) as error:
             if len(str(error)) > LONGEST_MESSAGE:
                 return f"a message of {len(str(error))} characters: {error!s:.200}"
@@ -86,6 +87,13 @@ def places(record: Any) -> list[tuple[Any, Any]]:
     return found
 
 
+def copied(record: Any) -> Any:
+    """A copy of lists and dictionaries, with whatever they hold."""
+    if isinstance(record, dict):
+        return {key: copied(value) for key, value in record.items()}
+    return [copied(value) for value in record] if isinstance(record, list) else record
+
+
 def mutated(record: Any, rng: np.random.Generator) -> Any:
     """Change a record at one place; it may be lost as a whole."""
     known = places(record)
@@ -102,10 +110,10 @@ def mutated(record: Any, rng: np.random.Generator) -> Any:
     elif kind < 0.75 and isinstance(here, dict):
         here[WORDS[int(rng.integers(len(WORDS)))]] = here.pop(key)
     elif kind < 0.85:
-        there, other = known[int(rng.integers(len(known)))]
-        here[key], there[other] = there[other], copy.copy(here[key])
+        there, other = known[int(rng.integers(len(known)))]  # whole copies: nothing comes to hold itself
+        here[key], there[other] = copied(there[other]), copied(here[key])
     elif kind < 0.9:
-        for _ in range(int(rng.choice([1, 3, 500]))):
+        for _ in range(int(rng.choice([1, 3, 100]))):
             here[key] = [here[key]]
     elif isinstance(here, list):
         here *= int(rng.choice([0, 2, 100 // max(len(here), 1) + 1]))

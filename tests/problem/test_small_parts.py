@@ -111,18 +111,19 @@ def test_the_unit_of_residuals():
     y = np.array([0.0, 1.0, 2.0, 5.0])
     assert Squared().residual_unit(y, 1.0) == Squared().softness
     for loss in (Absolute(), Quantile(0.2), Poisson()):
-        assert loss.residual_unit(y, 0.5) == pytest.approx(RESIDUAL * 0.5 / y.std())
+        for unit in (0.1, 1.0):
+            assert loss.residual_unit(unit * y, 0.5) == pytest.approx(RESIDUAL * 0.5 / (unit * y.std()))
         assert loss.residual_unit(y, 0.0) == loss.residual_unit(np.ones(4), 0.5) == RESIDUAL
 
 
 def test_the_spread_of_a_loss_that_resists_outliers_does_not_see_rounding():
     x, y = np.arange(40.0)[:, None], np.full(40, 1e6)
     y[-12:] += np.linspace(1.0, 2.0, 12)
-    y[-1] += 1e5
+    y[-1] += 200.0
     plain = build(x, y, loss="absolute")
     rounded = build(x, np.where(np.arange(40) < 20, np.nextafter(y, np.inf), y), loss="absolute")
     assert Absolute().spread(rounded) == pytest.approx(Absolute().spread(plain), rel=1e-3)
-    assert Absolute().spread(plain) < 0.1 * y.std()
+    assert Absolute().spread(plain) < 0.5 * y.std()
 
 
 def test_weighted_median():

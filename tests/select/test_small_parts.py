@@ -48,6 +48,10 @@ class TestMixed:
         rows = Rows(rng.normal(size=(20, 2)), rng.normal(size=20), np.ones(20))
         assert by_content(mixed(rows)) == by_content(rows)
 
+    def test_rows_that_are_all_equal_are_one(self):
+        rows = Rows(np.ones((8, 2)), np.ones(8), np.full(8, 0.5))
+        assert by_content(mixed(rows)) == {(1.0, 1.0, 1.0): 4.0}
+
     def test_the_given_order_does_not_matter(self):
         rows = table()
         first, other = mixed(rows), mixed(rows.take(np.random.default_rng(1).permutation(60)))
@@ -96,8 +100,8 @@ def test_classes_are_ranked_by_weight_whatever_its_unit():
 
 def test_the_bound_of_a_small_seminorm_counts_one_octave():
     numbers = {"empirical": 0.1, "discrepancy": 0.2, "n": 100, "M": 1.0, "delta": 0.1}
-    small, two = (bound(make_loss("squared"), seminorm=size, **numbers) for size in (1.0, 2.0))
-    assert small.confidence == pytest.approx(two.confidence)
+    none, small, two = (bound(make_loss("squared"), seminorm=size, **numbers) for size in (0.0, 1.0, 2.0))
+    assert none.confidence == pytest.approx(two.confidence) and small.confidence == pytest.approx(two.confidence)
     assert small.confidence == pytest.approx(45 * np.sqrt((4 + 8 * np.log(2) + 8 * np.log(20)) / 100))
 
 
