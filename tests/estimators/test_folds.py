@@ -54,7 +54,7 @@ def test_rows_of_weight_zero_are_in_no_fold():
         ([], None, "yields no fold"),
         ([(np.arange(24), np.arange(0))], None, "yields no fold"),
         ([([0, 1], [24])], None, "cv must name places of 24 rows, 0 to 23"),
-        ("three", None, "Expected `cv` as an integer"),
+        ("three", None, "cv must be a number, a splitter, or pairs of places .* got the text .three."),
     ],
 )
 def test_what_is_no_fold_is_refused(cv, groups, message):

@@ -35,8 +35,8 @@ def add_to_highs(model: Any, form: Milp, inputs: Sequence[Any]) -> Any:
         The output.
     """
     highspy = _package("highspy", "milp")
-    _check_model(model, "addVariable", "highspy.Highs")
     _check_inputs(form, inputs)
+    _check_model(model, "addVariable", "highspy.Highs")
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     columns, output = np.zeros(len(form.roles), dtype=np.int32), None
     for place, given in zip(form.inputs, inputs, strict=True):
@@ -68,8 +68,8 @@ def add_to_pyomo(block: Any, form: Milp, inputs: Sequence[Any]) -> Any:
         The output.
     """
     pyomo = _package("pyomo.environ", "milp")
-    _check_model(block, "add_component", "pyomo.environ.Block")
     _check_inputs(form, inputs)
+    _check_model(block, "add_component", "pyomo.environ.Block")
     ends = [[None if np.isinf(end) else float(end) for end in each] for each in (form.lower, form.upper)]
     block.v = pyomo.Var(form.others.tolist(), bounds=lambda _, place: (ends[0][place], ends[1][place]))
     for place in np.flatnonzero(form.integrality):
@@ -139,9 +139,9 @@ def add_to_gurobi(model: Any, form: Milp, inputs: Any) -> Any:
         The output, of one element.
     """
     gurobi = _package("gurobipy", "gurobi")
-    _check_model(model, "addMVar", "gurobipy.Model")
-    listed = inputs.tolist() if hasattr(inputs, "tolist") else list(inputs)
+    listed = inputs.tolist() if hasattr(inputs, "tolist") else inputs
     _check_inputs(form, listed)
+    _check_model(model, "addMVar", "gurobipy.Model")
     others, kinds = form.others, np.array([gurobi.GRB.CONTINUOUS, gurobi.GRB.BINARY])
     v = model.addMVar(len(others), form.lower[others], form.upper[others], vtype=kinds[form.integrality[others]])
     fixed = [model.addVar(lb=each, ub=each) if isinstance(each, Real) else each for each in listed]
