@@ -75,17 +75,14 @@ class Memory:
         none = self.scale == 0
         steep = np.sqrt((g * g).sum(axis=1))
         gamma = np.where(none, FIRST / np.maximum(steep, np.finfo(float).tiny), self.scale)
-        # Oldest first: then R is upper triangular. Empty slots are unit rows, and take no part.
-        order = (self.newest[:, None] + 1 + np.arange(self.slots)) % self.slots
-        back = np.argsort(order, axis=1)
-        R = np.triu(np.take_along_axis(np.take_along_axis(self.SY, order[:, :, None], 1), order[:, None, :], 2))
-        YY = np.take_along_axis(np.take_along_axis(self.YY, order[:, :, None], 1), order[:, None, :], 2)
-        a, b = np.take_along_axis(Sg, order, 1), np.take_along_axis(Yg, order, 1)
-        u = np.linalg.solve(R, a[:, :, None])[:, :, 0]
+        # R is upper triangular with the oldest first; the slots of a ring are the same rows and columns in another
+        # order. Empty ones are unit rows, and take no part.
+        age = (np.arange(self.slots) - self.newest[:, None] - 1) % self.slots
+        R = np.where(age[:, :, None] <= age[:, None, :], self.SY, 0.0)
+        u = np.linalg.solve(R, Sg[:, :, None])[:, :, 0]
         D = np.diagonal(R, axis1=1, axis2=2)
-        inner = D * u + gamma[:, None] * (YY @ u[:, :, None])[:, :, 0] - gamma[:, None] * b
+        inner = D * u + gamma[:, None] * ((self.YY @ u[:, :, None])[:, :, 0] - Yg)
         v = np.linalg.solve(R.transpose(0, 2, 1), inner[:, :, None])[:, :, 0]
-        u, v = np.take_along_axis(u, back, 1), np.take_along_axis(v, back, 1)
         Hg = gamma[:, None] * g
         Hg += (v[:, None, :] @ self.S)[:, 0]
         Hg -= ((gamma[:, None] * u)[:, None, :] @ self.Y)[:, 0]

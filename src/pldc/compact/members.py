@@ -214,6 +214,7 @@ def fit_member(
     seed: int | Sequence[int],
     pool: ThreadPoolExecutor | None,
     stop: Callable[[], bool],
+    apart: bool = False,
 ) -> list[Fits]:
     """Fit a candidate from one start; one result a round.
 
@@ -223,6 +224,8 @@ def fit_member(
         Weights of the rows, one line a fold (zero where it leaves a row out).
     seed : int or sequence of int
         Of the start: its centres and knots.
+    apart : bool
+        Each group begins at centres of its own.
     """
     n = len(task.rows.y)
     hinges = quantile_knots(task.rows.X[:KNOTS_ROWS], candidate.knots, seed) if candidate.knots else None
@@ -250,7 +253,7 @@ def fit_member(
                 task.outputs,
             )
             if memory is None:
-                x = starts(objective, task, columns, groups, [*np.atleast_1d(seed).tolist(), number])
+                x = starts(objective, task, columns, groups, [*np.atleast_1d(seed).tolist(), number], apart)
                 memory = Memory(*x.shape)
             x, _ = minimise(objective, x, steps, stop, memory)
             if stop():
@@ -280,8 +283,10 @@ def table_of(columns: Columns, n: int) -> Table:
     )
 
 
-def starts(objective: Objective, task: Task, columns: Columns, groups: Array, seed: Any) -> Array:
-    """Return where the descents begin, (B, P): fits of the same rows in the same coordinates begin at one point."""
+def starts(
+    objective: Objective, task: Task, columns: Columns, groups: Array, seed: list[int], apart: bool = False
+) -> Array:
+    """Return where the descents begin, (B, P): fits of a group in the same coordinates begin at one point."""
     form, group = objective.form, objective.group
     out: list[Array] = []
     for b in range(len(group)):
@@ -295,10 +300,11 @@ def starts(objective: Objective, task: Task, columns: Columns, groups: Array, se
         w = groups[group[b], rows]
         G = F if form.turn is None else F @ form.turn[b]
         w = w / w.sum()
+        own = [*seed, int(group[b])] if apart else seed
         if task.loss.scores:
-            theta = class_planes(G, y, w, form.signs, task.outputs, objective.pieces, seed)
+            theta = class_planes(G, y, w, form.signs, task.outputs, objective.pieces, own)
         else:
-            theta = tangent_planes(G, y, w, form.signs, objective.pieces, seed)
+            theta = tangent_planes(G, y, w, form.signs, objective.pieces, own)
         if form.monotone is not None:
             side = np.array(form.signs)[:, None, None] * form.monotone
             root = np.maximum(np.sqrt(np.maximum(side * theta[..., :-1], 0.0)), ROOT)

@@ -20,6 +20,7 @@ from pldc.function.max_affine import Array, IntArray
 from pldc.problem.losses import Loss
 
 TILE = 1 << 18  # numbers of S in a tile: one or two megabytes
+ALONE = 1 << 21  # numbers of S up to which one thread is as fast as two: they would wait for each other
 PARTS = {"dc": (1.0, -1.0), "convex": (1.0,), "concave": (-1.0,)}
 
 
@@ -172,7 +173,7 @@ class Objective:
         tiles = [
             (slice(b, min(b + step, total)), k) for k in range(len(self.table.rows)) for b in range(0, total, step)
         ]
-        if self.pool is None or len(tiles) == 1:
+        if self.pool is None or total * across * self.table.n <= ALONE:
             return map(work, tiles)
         return self.pool.map(work, tiles)
 

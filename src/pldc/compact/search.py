@@ -25,6 +25,7 @@ from pldc.function.pldc import PLDC
 from pldc.problem.recipe import Split
 
 COMPARING = 0.5  # share of a limit on time that may be spent on comparing
+FEWEST_NUMBERS = 4000  # of X from which on several starts are fitted at once
 NEW_SEED = 1000  # starts of the final fits are others than those of the choice
 
 logger = logging.getLogger("pldc")
@@ -197,8 +198,12 @@ class Search:
     def _members(
         self, task: Task, jobs: Sequence[tuple[Candidate, int]], groups: Array, share: float = 1.0
     ) -> Iterable[list[Fits]]:
-        """Fit each job, within a share of the time: of few rows, a thread for each; of many, all threads for each."""
+        """Fit each job, within a share of the time: of few rows, a thread for each; of many, all threads for each.
+
+        Of very few, one thread does all: two would wait for each other most of the time.
+        """
         alone = len(task.rows.y) <= FEW_ROWS
+        together = alone and self.pool is not None and task.rows.X.size >= FEWEST_NUMBERS
 
         def stop() -> bool:
             return self.clock.over(share)
@@ -210,7 +215,7 @@ class Search:
                 return []
             return fit_member(task, job[0], groups, [self.seed, job[1]], None if alone else self.pool, stop)
 
-        return self.pool.map(work, jobs) if alone and self.pool is not None else map(work, jobs)
+        return self.pool.map(work, jobs) if together and self.pool is not None else map(work, jobs)
 
     def _greedy(
         self, values: dict[Entry, list[Array]], scores: dict[Entry, float], splits: list[Split], most: int

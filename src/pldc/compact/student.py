@@ -117,11 +117,9 @@ def learn(
     if stop():  # too late for more than one short attempt
         starts, candidate = 1, replace(candidate, rounds=0, steps=SHORT_STEPS)
 
-    def attempt(start: int) -> list[tuple[PLDC, ...]]:
-        fits = fit_member(lesson, candidate, together.weight[None], [seed, start], None, stop if starts > 1 else never)
-        return [fit.functions(0, k) for fit in fits for k in range(len(ridges))]
-
-    found = [f for several in (pool.map if pool else map)(attempt, range(starts)) for f in several]
+    groups = np.broadcast_to(together.weight, (starts, len(weight)))
+    fits = fit_member(lesson, candidate, groups, seed, pool, stop if starts > 1 else never, apart=True)
+    found = [fit.functions(g, k) for fit in fits for g in range(starts) for k in range(len(ridges))]
 
     def values(functions: tuple[PLDC, ...], X: Array) -> Array:
         each = np.clip([f(X) for f in functions], *limits)
