@@ -29,7 +29,7 @@ ROWS_SHARE = 0.15  # weight of the rows, beside the points
 TEACHER_SHARE = 0.5  # in the teacher at a row, beside its target
 KNOTS = 8  # of monotone students: plain pieces exclude an S
 STARTS, CLASS_STARTS = 12, 4
-RIDGES, ROUNDS, STEPS = (1e-5, 1e-3), 1, 250
+RIDGES, ROUNDS, STEPS = (1e-5, 1e-3), 1, 150
 CLASS_RIDGES, CLASS_STEPS = (1e-3,), 100
 SHORT_STEPS = 60  # steps of a student for whom no time is left
 
