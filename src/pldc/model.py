@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 
 from pldc.columns import Encoding
 from pldc.function import PLDC, ClassExplanation, Explanation, explain, explain_classes
+from pldc.function.digits import significant
 from pldc.function.max_affine import Array, IntArray, real
 from pldc.problem.certificate import Certificate
 from pldc.problem.losses import softmax
 
 MOST_ERRORS = 1000  # at rows left out that are kept: of more, so many quantiles
+ERROR_DIGITS = 5  # of the size of an error
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,8 @@ class Errors:
     ----------
     size : array of shape (k,)
         Sizes of the errors, increasing; in units of the scale, if there is one.
-    weight : array of shape (k,)
-        Of the rows they were made at.
+    weight : array of shape (k,) or (1,)
+        Of the rows they were made at; (1,): of all alike.
     scale : PLDC or None
         How large errors are at x, on average; None: as large everywhere.
     limits : (float, float)
@@ -137,12 +139,13 @@ class Errors:
             mass = np.cumsum(weight)
             share = mass[-1] / MOST_ERRORS
             at = np.searchsorted(mass, share * np.arange(1, MOST_ERRORS + 1) * (1 - 1e-12))
-            size, weight = size[np.minimum(at, len(size) - 1)], np.full(MOST_ERRORS, share)
-        return cls(size, weight)
+            size, weight = size[np.minimum(at, len(size) - 1)], np.array([share])
+        alike = weight[:1] if len(weight) and (weight == weight[0]).all() else weight
+        return cls(significant(size, ERROR_DIGITS), alike)
 
     def quantile(self, coverage: float) -> float:
         """Smallest size at or below which lies `coverage` of the weight and of one more row; else the largest."""
-        mass = np.cumsum(self.weight)
+        mass = np.cumsum(np.broadcast_to(self.weight, self.size.shape))
         need = coverage * (mass[-1] + self.weight.mean()) * (1 - 1e-12)
         return float(self.size[min(int((mass < need).sum()), len(self.size) - 1)])
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from tests.export.fits import FRAME, KINDS, NAMES, X, fitted, quick, rows, y
 import pldc
 from pldc import PLDC, DCClassifier, DCRegressor, Model, load
 from pldc.export.model_file import SCHEMA, checksum, read_file, write_file, write_model
+from pldc.export.plain import read, write
 
 jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked with jsonschema, of the extra dev")
 
@@ -176,12 +178,34 @@ def test_an_unknown_version_is_named(tmp_path):
 def test_files_are_small(tmp_path):
     table = np.random.default_rng(0).uniform(size=(400, 8))
     target = 10 * np.sin(3 * table[:, 0] * table[:, 1]) + 20 * (table[:, 2] - 0.5) ** 2 + 5 * table[:, 3]
-    DCRegressor(max_seconds=1.0).fit(table, target).save_model(tmp_path / "big.json.gz")
-    assert os.path.getsize(tmp_path / "big.json.gz") < 300e3
-    few = fitted("few pieces")
-    few.save_model(tmp_path / "small.json.gz")
-    assert os.path.getsize(tmp_path / "small.json.gz") < 10e3
-    assert len(json.dumps(write_model(dataclasses.replace(few.model_, errors=None)))) < 5e3  # without intervals
+    model = DCRegressor(max_seconds=3.0).fit(table, target)
+    few = model.simplify(table, target, n_pieces=4)
+    assert model.model_.errors.scale is not None and few.model_.errors.scale is not None
+    for each, most in ((model, 300e3), (few, 10e3)):
+        each.save_model(tmp_path / "m.json")
+        assert os.path.getsize(tmp_path / "m.json") < most
+    assert len(json.dumps(write_model(dataclasses.replace(few.model_, errors=None)))) < 4e3  # without intervals
+
+
+def test_numbers_that_are_whole_and_zeros_with_a_sign():
+    array = np.array([1.0, -0.0, 0.0, 2.0**60, 0.5])
+    text = json.dumps(write(array, np.ndarray))
+    assert text == "[1, -0.0, 0, 1152921504606846976, 0.5]" and same(read(json.loads(text), np.ndarray, "a"), array)
+
+
+def test_lists_of_dictionaries_alike_are_rows():
+    alike, others = [{"a": 1, "b": "x"}, {"a": 2.0, "b": None}], [{"a": 1}, {"b": 1}]
+    assert write(alike, Any) == {"$rows": [[1, "x"], [2.0, None]], "keys": ["a", "b"]}
+    for value in (alike, others, alike[:1], [{}, {}], [{"$a": 1}, {"$a": 2}], [alike, alike]):
+        assert same(read(json.loads(json.dumps(write(value, Any))), Any, "v"), value)
+
+
+def test_a_model_of_rows_far_away_is_one_of_the_schema(tmp_path):
+    model = quick(DCRegressor(), X + 1e9, y)
+    assert model.function_.center is not None
+    model.save_model(tmp_path / "m.json")
+    jsonschema.validate(json.loads((tmp_path / "m.json").read_text()), json.loads(SCHEMA.read_text()))
+    assert same(load(tmp_path / "m.json").model_, model.model_)
 
 
 def test_no_training_rows_are_in_the_file(tmp_path):
@@ -256,6 +280,31 @@ def damaged(tmp_path, change, reseal=True):
         (lambda r: r["model"].pop("spread"), "no entry 'spread'"),
         (lambda r: r["model"].update(spreads=1), "entry 'spreads', which this version"),
         (lambda r: r["model"]["errors"].update(weight=[-1.0]), "errors need sizes and weights"),
+        (lambda r: r["model"]["errors"].update(weight=[0.0]), "weights not all 0"),
+        (lambda r: r["model"]["errors"].update(weight=[1.0, 2.0]), "errors need sizes and weights"),
+        (lambda r: r["model"]["errors"].update(size=[2.0, 1.0], weight=[1.0]), "sizes of errors must increase"),
+        (lambda r: r["model"]["errors"].update(limits=[{"$float": "nan"}, 1.0]), "limits of errors"),
+        (lambda r: r["model"]["errors"].update(limits=[2.0, 1.0]), "limits of errors"),
+        (lambda r: r["model"]["errors"].update(scale=PLDC.affine([1.0]).to_dict()), "parts are of 1 and 3 features"),
+        (lambda r: r["model"].update(importances=None), "importances must be 3 numbers"),
+        (lambda r: r["model"].update(importances=[1.0]), "importances must be 3 numbers"),
+        (lambda r: r["model"].update(importances=[1.0] * 4), "importances must be 3 numbers"),
+        (lambda r: r["model"].update(spread=[1.0, 0.0, 1.0]), "spread must be positive"),
+        (lambda r: r["model"].update(spread=[1.0, -1.0, 1.0]), "spread must be positive"),
+        (lambda r: r["model"].update(feature_names=["a", "b"]), "parts are of 2 and 3 features"),
+        (lambda r: r["model"].update(feature_names=["a", "b", "a"]), "different names"),
+        (lambda r: r["model"].update(chosen=[{}]), "each of chosen must have the entries coordinates_learned"),
+        (lambda r: r["model"].update(temperature=0.0), "temperature must be a positive number"),
+        (lambda r: r["model"].update(temperature={"$float": "nan"}), "temperature must be a positive number"),
+        (lambda r: r["model"].update(temperature={"$float": "inf"}), "temperature must be a positive number"),
+        (lambda r: r["model"].update(levels=[1.5]), "levels must lie between 0 and 1"),
+        (lambda r: r["model"].update(levels=[0.9, 0.1], functions=r["model"]["functions"] * 2), "and increase"),
+        (lambda r: r["model"].update(classes={"$array": [1, 1], "dtype": "int64", "shape": [2]}), "for each class"),
+        (lambda r: r.update(feature_names_in=["a", "b", "c"]), "names of the columns of the model"),
+        (lambda r: r["model"]["cv_results"]["params"].pop("keys"), r"\$rows has a list of rows and one of keys"),
+        (lambda r: r["model"]["cv_results"]["params"].update(keys=["a", "a"]), r"\$rows has a list of rows"),
+        (lambda r: r["model"]["cv_results"]["params"].update(keys=["a", 3]), r"\$rows has a list of rows"),
+        (lambda r: r["model"]["cv_results"]["params"].update(keys=["a"]), r"\$rows must be a list of 1 values"),
         (lambda r: r.update(n_features_in=4), "of 3 columns"),
         (lambda r: r.update(feature_names_in=["a"]), "of 3 columns"),
     ],

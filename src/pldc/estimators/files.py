@@ -105,6 +105,8 @@ def _estimator(record: dict[str, Any]) -> Any:
     width = len(model.center) if model.columns is None else len(model.columns.columns)
     if count != width or (names is not None and len(names) != count):
         raise ValueError(f"The model is one of {width} columns; n_features_in and feature_names_in do not suit it.")
+    if names is not None and tuple(names) != model.column_names:
+        raise ValueError("feature_names_in must be the names of the columns of the model, in their order.")
     out = kind(**parameters)
     out.n_features_in_ = count
     if names is not None:

@@ -30,6 +30,7 @@ FREE = 1 << 20  # bytes that a text may unpack to, and what is read may take, ho
 MOST_UNPACKED = 20  # times the packed size; numbers pack to a half or a third
 MOST_READ = 8  # times the text, that lists and numbers read from it may take
 KINDS = ("compact", "simplified", "program")
+CHOSEN = {"features", "knots", "pieces", "ridge", "coordinates_learned", "starts"}  # said of each kind that was kept
 
 
 def write_file(path: str | os.PathLike[str], record: dict[str, Any]) -> None:
@@ -102,7 +103,8 @@ def checksum(record: dict[str, Any]) -> str:
 def _memory(text: str) -> int:
     """Bytes that Python would take for the lists, dictionaries, texts and numbers of a JSON text, about."""
     count = text.count
-    return 96 * count("[") + 200 * count("{") + 33 * count(",") + 35 * count('"')
+    lists = 96 if '"$rows"' not in text else 300  # a row becomes a dictionary
+    return lists * count("[") + 200 * count("{") + 33 * count(",") + 35 * count('"')
 
 
 def _no_number(name: str) -> Any:
@@ -125,40 +127,79 @@ def read_model(data: Any) -> Model:
 
 def _faults(model: Model) -> list[tuple[bool, str]]:
     """Return what must not be, and what is to be said of it."""
+    known = [a for a in (model.center, model.spread, model.medians, model.importances) if a is not None]
+    if not all(map(_numbers, known)):
+        return [(True, "center, spread, medians and importances must be lists of numbers")]
+    return [*_of_its_parts(model), *_of_its_answers(model), *_of_its_errors(model)]
+
+
+def _of_its_parts(model: Model) -> list[tuple[bool, str]]:
     width = {f.n_features for f in model.functions} | {model.center.size, model.spread.size}
     if model.columns is not None:
         width.add(len(model.columns.features))
     if model.medians is not None:
         width.add(model.medians.size)
-    ranges = np.array([model.limits, model.target_range])
-    labels, errors = model.classes, model.errors
+    if model.errors is not None and model.errors.scale is not None:
+        width.add(model.errors.scale.n_features)
+    if model.feature_names is not None:
+        width.add(len(model.feature_names))
+    columns = len(model.center) if model.columns is None else len(model.columns.columns)
+    names = [model.feature_names or (), () if model.columns is None else model.columns.names]
     return [
         (model.kind not in KINDS, f"kind must be one of {', '.join(KINDS)}, got {shortened(model.kind)}"),
         (not model.functions, "it has no functions"),
-        (
-            not all(_numbers(a) for a in (model.center, model.spread, model.medians) if a is not None),
-            "center, spread and medians must be lists of numbers",
-        ),
         (len(width) > 1, f"its parts are of {' and '.join(map(str, sorted(width)))} features"),
+        (not (model.spread > 0).all(), "spread must be positive numbers"),
+        (any(len(set(each)) < len(each) for each in names), "features and columns must have different names"),
+        (
+            model.importances is None or model.importances.size != columns,
+            f"importances must be {columns} numbers, one for each column",
+        ),
+        (
+            not all(set(each) >= CHOSEN for each in model.chosen),
+            f"each of chosen must have the entries {', '.join(sorted(CHOSEN))}",
+        ),
+    ]
+
+
+def _of_its_answers(model: Model) -> list[tuple[bool, str]]:
+    ranges, labels, levels = np.array([model.limits, model.target_range]), model.classes, model.levels
+    steps = np.diff([0.0, *(levels or [0.5]), 1.0])
+    return [
         (not (ranges[:, 0] <= ranges[:, 1]).all(), "limits and target_range must be pairs (low, high)"),
         (np.isnan(model.lowest), "lowest must be a number"),
-        (labels is not None and model.levels is not None, "it has classes, or levels of quantiles, but not both"),
+        (labels is not None and levels is not None, "it has classes, or levels of quantiles, but not both"),
         (
-            labels is None and len(model.functions) != (1 if model.levels is None else len(model.levels)),
+            labels is None and len(model.functions) != (1 if levels is None else len(levels)),
             "a regression has one function, or one for each level",
         ),
+        (not (steps > 0).all(), "levels must lie between 0 and 1, and increase"),
         (
-            labels is not None and (labels.ndim != 1 or len(set(labels.tolist())) != len(model.functions)),
+            labels is not None
+            and (labels.ndim != 1 or not len(labels) == len(set(labels.tolist())) == len(model.functions)),
             "there must be a function for each class",
         ),
-        (errors is not None and not _sound(errors.size, errors.weight), "errors need sizes and weights, and both ≥ 0"),
+        (
+            model.temperature is not None and not 0 < model.temperature < np.inf,
+            "temperature must be a positive number",
+        ),
+    ]
+
+
+def _of_its_errors(model: Model) -> list[tuple[bool, str]]:
+    if model.errors is None:
+        return []
+    size, weight, (low, high) = model.errors.size, model.errors.weight, model.errors.limits
+    numbers = _numbers(size) and _numbers(weight) and len(size) > 0 and len(weight) in (1, len(size))
+    return [
+        (
+            not (numbers and (size >= 0).all() and (weight >= 0).all() and weight.any()),
+            "errors need sizes and weights, and both ≥ 0, weights not all 0",
+        ),
+        (bool(numbers and (np.diff(size) < 0).any()), "the sizes of errors must increase"),
+        (not 0 <= low <= high, "limits of errors must be a pair (low, high), from 0 on"),
     ]
 
 
 def _numbers(array: np.ndarray) -> bool:
     return array.ndim == 1 and array.dtype == np.float64 and bool(np.isfinite(array).all())
-
-
-def _sound(size: np.ndarray, weight: np.ndarray) -> bool:
-    same = _numbers(size) and _numbers(weight) and len(size) == len(weight) > 0
-    return bool(same and (size >= 0).all() and (weight >= 0).all())

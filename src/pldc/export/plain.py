@@ -6,6 +6,7 @@ says ``Any``, or JSON has no word for it, a dictionary with a key that begins wi
     {"$float": "inf"}                                     a number that JSON does not know: nan, inf, -inf
     {"$tuple": [...]}                                     a tuple
     {"$dict": [[key, value], ...]}                        a dictionary whose keys are not all text
+    {"$rows": [[value, ...], ...], "keys": [key, ...]}    a list of dictionaries that have the same keys
     {"$array": [...], "dtype": "int64", "shape": [3]}     an array, its numbers in one row
     {"$object": "Huber", "delta": 1.35}                   a setting with a name that the reader knows
 """
@@ -47,7 +48,7 @@ def write(value: Any, hint: Any, objects: Objects | None = None) -> Any:
     if origin is dict:
         return {key: write(each, get_args(hint)[1], objects) for key, each in value.items()}
     if origin is np.ndarray and value.dtype == np.float64 and value.ndim == 1 and np.isfinite(value).all():
-        return value.tolist()
+        return [int(x) if x.is_integer() and str(x) != "-0.0" else x for x in value.tolist()]
     return _write_any(value, objects or {})
 
 
@@ -60,11 +61,14 @@ def _write_any(value: Any, objects: Objects) -> Any:
     if kind is float:
         return value if math.isfinite(value) else {"$float": repr(value)}
     if kind is list:
+        if len(value) > 1 and all(map(_plain_dict, value)) and len({tuple(each) for each in value}) == 1 and value[0]:
+            rows = [[_write_any(each, objects) for each in row.values()] for row in value]
+            return {"$rows": rows, "keys": list(value[0])}
         return [_write_any(each, objects) for each in value]
     if kind is tuple:
         return {"$tuple": _write_any(list(value), objects)}
     if kind is dict:
-        if all(type(key) is str and not key.startswith("$") for key in value):
+        if _plain_dict(value):
             return {key: _write_any(each, objects) for key, each in value.items()}
         return {"$dict": _write_any([list(pair) for pair in value.items()], objects)}
     if kind is np.ndarray:
@@ -74,6 +78,10 @@ def _write_any(value: Any, objects: Objects) -> Any:
     if objects.get(kind.__name__) is kind and is_dataclass(kind):
         return {"$object": kind.__name__} | {f.name: _write_any(getattr(value, f.name), objects) for f in fields(kind)}
     raise Unwritable(f"{shortened(value)} is neither numbers nor text, and cannot be written to a file.")
+
+
+def _plain_dict(value: Any) -> bool:
+    return type(value) is dict and all(type(key) is str and not key.startswith("$") for key in value)
 
 
 def read(data: Any, hint: Any, place: str, objects: Objects | None = None) -> Any:
@@ -166,6 +174,16 @@ def _dict(data: Any, place: str, objects: Objects) -> dict[Any, Any]:
     return dict(pairs)
 
 
+def _rows(data: Any, place: str, objects: Objects) -> list[dict[str, Any]]:
+    rows, keys = data["$rows"], data.get("keys")
+    sound = set(data) == {"$rows", "keys"} and type(rows) is type(keys) is list and keys
+    if not sound or len({key for key in keys if type(key) is str and not key.startswith("$")}) < len(keys):
+        raise ValueError(f"{place}: $rows has a list of rows and one of keys, which are different texts.")
+    if not all(type(row) is list and len(row) == len(keys) for row in rows):
+        raise ValueError(f"{place}: each of $rows must be a list of {len(keys)} values.")
+    return [dict(zip(keys, _read_any(row, place, objects), strict=True)) for row in rows]
+
+
 def _marked_array(data: Any, place: str, objects: Objects) -> np.ndarray:
     if set(data) != {"$array", "dtype", "shape"}:
         raise ValueError(f"{place}: an array has $array, dtype and shape, and nothing else.")
@@ -183,7 +201,7 @@ def _object(data: Any, place: str, objects: Objects) -> Any:
         raise ValueError(f"{place}: {name} refuses its settings: {error!s:.200}") from None
 
 
-TAGS = {"$float": _float, "$tuple": _tuple, "$dict": _dict, "$array": _marked_array, "$object": _object}
+TAGS = {"$float": _float, "$tuple": _tuple, "$dict": _dict, "$rows": _rows, "$array": _marked_array, "$object": _object}
 
 
 def _array(values: Any, dtype: Any, shape: Any, place: str) -> np.ndarray:

@@ -13,6 +13,7 @@ from pldc.compact.members import Candidate, Task
 from pldc.compact.plan import FEW_ROWS, plan_for, plan_for_classes
 from pldc.compact.search import Found, Search
 from pldc.fit.settings import Settings
+from pldc.function.digits import in_decimals, significant
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
 from pldc.model import Model
@@ -25,6 +26,9 @@ from pldc.solve.run import Monitor
 from pldc.solve.workers import Workers
 
 SHUFFLE_SEED = 1  # of the order of rows that were sorted for the folds
+SCORE_DIGITS = 8  # of cross-validated scores
+FINE = 1e-7  # of the spread of the values of a function: what its numbers need not say
+SAMPLE = 1000  # rows that this spread is taken from
 TEMPERATURE_PRIOR = 10.0  # rows
 QUARTILES = 1.349  # distance of the quartiles of a normal distribution, in standard deviations
 
@@ -159,7 +163,7 @@ def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Setting
     scores = np.array([score for _, score in found.scores])
     return Model(
         kind="compact",
-        functions=mean_of(found.functions),
+        functions=in_few_digits(mean_of(found.functions), task),
         center=task.units.center,
         spread=task.units.scale,
         limits=span if settings.clip else (-np.inf, np.inf),
@@ -170,7 +174,7 @@ def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Setting
         cv_score=found.score,
         cv_results={
             "params": [described(e.candidate, e.ridge, e.round, 1) for e, _ in found.scores],
-            "mean_test_score": scores,
+            "mean_test_score": significant(scores, SCORE_DIGITS),
             "rank_test_score": np.array([1 + int((scores > s).sum()) for s in scores]),
         },
         chosen=[described(e.candidate, e.ridge, e.round, starts) for e in found.entries],
@@ -180,6 +184,18 @@ def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Setting
 def mean_of(members: list[tuple[PLDC, ...]]) -> tuple[PLDC, ...]:
     """Return the mean of the functions of all members, for each class its own."""
     return tuple(PLDC.mean(each) for each in zip(*members, strict=True))
+
+
+def in_few_digits(functions: tuple[PLDC, ...], task: Task) -> tuple[PLDC, ...]:
+    """Round the numbers of functions to what matters: a descent ends long before their last digits mean anything.
+
+    A function that is convex or monotone stays as it is: rounded, it might be so no longer.
+    """
+    if task.shape != "dc" or task.monotone.any():
+        return functions
+    units, some = task.units, task.rows.X[:SAMPLE]
+    spread = max(float(np.std(f(some))) for f in functions)
+    return tuple(in_decimals(f, units.center, units.scale, FINE * spread) if spread > 0 else f for f in functions)
 
 
 def cross_fit(found: Found, rows: Rows, clip: bool) -> CrossFit | None:

@@ -19,6 +19,7 @@ from pldc.compact.plan import Plan, fitting
 from pldc.compact.search import Search
 from pldc.fit.few_pieces import beginning, prepared, task_of
 from pldc.fit.settings import Settings
+from pldc.function.digits import gathered, in_decimals
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
 from pldc.model import Errors
@@ -34,6 +35,7 @@ LOWEST = 0.1  # of the scale, in mean sizes of the errors
 RIDGES = (0.03, 0.3, 3.0, 30.0, 300.0)
 KINDS = (Candidate(6, 1, RIDGES, 0, 40), Candidate(0, 4, RIDGES, 0, 40))
 STARTS = 2
+FINE = 1e-3  # of the mean size of the errors: what a scale need not say
 
 
 def errors_of(folds: CrossFit | None, settings: Settings, clock: Clock) -> tuple[Errors | None, bool]:
@@ -84,5 +86,6 @@ def with_scale(plain: Errors, given: Rows, settings: Settings, clock: Clock) -> 
     unseen = np.concatenate(found.left_out)
     limits = LOWEST * mean, max(float(unseen.max()), mean)
     tests: Rows = sizes.take(np.concatenate([test for _, test in found.splits]))
-    scale = PLDC.mean([one for (one,) in found.functions])
+    scale = gathered(PLDC.mean([one for (one,) in found.functions]).prune())
+    scale = in_decimals(scale, task.units.center, task.units.scale, FINE * mean)
     return replace(Errors.of(tests.y / np.clip(unseen, *limits), tests.weight), scale=scale, limits=limits)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pldc.compact.clock import Clock
 from pldc.compact.student import CLASS_STARTS, STARTS, Student, agreement, learn, r_squared
-from pldc.fit.few_pieces import TEMPERATURE_PRIOR, task_of
+from pldc.fit.few_pieces import TEMPERATURE_PRIOR, in_few_digits, task_of
 from pldc.fit.settings import Settings
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
@@ -103,6 +103,7 @@ def learned(
                 break
             others.append(student(rows.take(train), functions, in_a_fold, workers.pool, 1.0))
     few = tuple(f.prune() if f.is_plain else f for f in whole.functions)
+    few = in_few_digits(few, task_of(rows, recipe))
     if folds is None or len(others) < len(folds.splits):
         return Learned(few, whole.fidelity, None)
     new = [
