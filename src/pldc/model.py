@@ -17,7 +17,7 @@ from pldc.problem.certificate import Certificate
 from pldc.problem.losses import softmax
 
 MOST_ERRORS = 1000  # at rows left out that are kept: of more, so many quantiles
-ERROR_DIGITS = 5  # of the size of an error
+ERROR_DIGITS = 4  # of the size of an error
 
 
 @dataclass(frozen=True)

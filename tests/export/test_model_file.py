@@ -15,6 +15,7 @@ import pytest
 from sklearn.model_selection import KFold
 from tests.export import mutations
 from tests.export.fits import FRAME, KINDS, NAMES, X, fitted, quick, rows, y
+from tests.quick import few_starts
 
 import pldc
 from pldc import PLDC, DCClassifier, DCRegressor, Model, load
@@ -178,13 +179,14 @@ def test_an_unknown_version_is_named(tmp_path):
 def test_files_are_small(tmp_path):
     table = np.random.default_rng(0).uniform(size=(400, 8))
     target = 10 * np.sin(3 * table[:, 0] * table[:, 1]) + 20 * (table[:, 2] - 0.5) ** 2 + 5 * table[:, 3]
-    model = DCRegressor(max_seconds=3.0).fit(table, target)
-    few = model.simplify(table, target, n_pieces=4)
+    with few_starts():
+        model = DCRegressor().fit(table, target)
+        few = model.simplify(table, target, n_pieces=4)
     assert model.model_.errors.scale is not None and few.model_.errors.scale is not None
     for each, most in ((model, 300e3), (few, 10e3)):
         each.save_model(tmp_path / "m.json")
         assert os.path.getsize(tmp_path / "m.json") < most
-    assert len(json.dumps(write_model(dataclasses.replace(few.model_, errors=None)))) < 4e3  # without intervals
+    assert len(json.dumps(write_model(dataclasses.replace(few.model_, errors=None)))) < 5e3  # without intervals
 
 
 def test_numbers_that_are_whole_and_zeros_with_a_sign():

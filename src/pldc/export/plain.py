@@ -23,6 +23,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from pldc.function.serialise import short
+
 NUMBERS = {"float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool"}
 TEXT = re.compile(r"<U([0-9]{1,6})")
 LONGEST_WHOLE = 2**63
@@ -48,7 +50,7 @@ def write(value: Any, hint: Any, objects: Objects | None = None) -> Any:
     if origin is dict:
         return {key: write(each, get_args(hint)[1], objects) for key, each in value.items()}
     if origin is np.ndarray and value.dtype == np.float64 and value.ndim == 1 and np.isfinite(value).all():
-        return [int(x) if x.is_integer() and str(x) != "-0.0" else x for x in value.tolist()]
+        return short(value)
     return _write_any(value, objects or {})
 
 

@@ -87,5 +87,5 @@ def with_scale(plain: Errors, given: Rows, settings: Settings, clock: Clock) -> 
     limits = LOWEST * mean, max(float(unseen.max()), mean)
     tests: Rows = sizes.take(np.concatenate([test for _, test in found.splits]))
     scale = gathered(PLDC.mean([one for (one,) in found.functions]).prune())
-    scale = in_decimals(scale, task.units.center, task.units.scale, FINE * mean)
+    scale = in_decimals(scale, task.units.center, task.units.scale, FINE * mean, knots=FINE).drop_dominated()
     return replace(Errors.of(tests.y / np.clip(unseen, *limits), tests.weight), scale=scale, limits=limits)

@@ -10,7 +10,6 @@ from pldc.function.max_affine import Array, MaxAffine
 from pldc.function.pldc import PLDC
 from pldc.function.term import Term
 
-KNOTS = 1e-9  # of the spread of a feature, that a knot may move
 MOST_WHOLE = 1e15  # beyond, a float has no digits to lose
 
 
@@ -41,7 +40,7 @@ def significant(values: Array, digits: int) -> Array:
     return decimals(values, np.abs(values) * 10.0 ** (1 - digits))
 
 
-def in_decimals(f: PLDC, center: Array, spread: Array, unit: float) -> PLDC:
+def in_decimals(f: PLDC, center: Array, spread: Array, unit: float, knots: float = 1e-9) -> PLDC:
     """Round slopes and offsets of all pieces: by less than `unit` for each feature with ramps, and a tenth of it else.
 
     Parameters
@@ -51,13 +50,15 @@ def in_decimals(f: PLDC, center: Array, spread: Array, unit: float) -> PLDC:
         Where rows lie, and how far apart: a slope counts for a spread.
     unit : float
         Of the values of f, that do not matter.
+    knots : float, default=1e-9
+        How far a knot may move, in spreads.
     """
     at = center if f.center is None else center - np.array(f.center)
     fine = unit / 10.0  # of slopes and offsets, which are few beside ramps
     near = fine / spread
 
     def rounded(term: Term) -> Term:
-        hinges = None if term.hinges is None else _hinges(term.hinges, spread)
+        hinges = None if term.hinges is None else _hinges(term.hinges, knots * spread)
         return Term(*(_part(part, hinges, at, near, unit, fine) for part in term.parts), hinges)
 
     return f._each(rounded)
@@ -75,9 +76,9 @@ def _part(part: MaxAffine, hinges: Hinges | None, at: Array, near: Array, unit: 
     return MaxAffine(slopes, decimals(part.offsets + lost, fine))
 
 
-def _hinges(hinges: Hinges, spread: Array) -> Hinges:
+def _hinges(hinges: Hinges, sizes: Array) -> Hinges:
     """Round knots, where they stay apart."""
-    knots = [decimals(own, size) for own, size in zip(hinges.knots, KNOTS * spread, strict=True)]
+    knots = [decimals(own, size) for own, size in zip(hinges.knots, sizes, strict=True)]
     return Hinges([new if (np.diff(new) > 0).all() else old for new, old in zip(knots, hinges.knots, strict=True)])
 
 

@@ -71,10 +71,21 @@ def _of_version_1(record: Any, place: str) -> Any:
 
 def _write(term: Term) -> dict[str, Any]:
     parts = {
-        name: {"slopes": part.slopes.tolist(), "offsets": part.offsets.tolist()}
+        name: {"slopes": [short(row) for row in part.slopes], "offsets": short(part.offsets)}
         for name, part in zip(("plus", "minus"), term.parts, strict=True)
     }
-    return parts if term.hinges is None else parts | {"knots": [k.tolist() for k in term.hinges.knots]}
+    return parts if term.hinges is None else parts | {"knots": [short(k) for k in term.hinges.knots]}
+
+
+def short(values: Array) -> list[Any]:
+    """Return floats as a list, 2 instead of 2.0; a zero with a sign keeps it, as it would be lost.
+
+    Examples
+    --------
+    >>> short(np.array([2.0, -0.0, 0.5]))
+    [2, -0.0, 0.5]
+    """
+    return [int(x) if x.is_integer() and str(x) != "-0.0" else x for x in values.tolist()]
 
 
 def _read(record: Any, place: str) -> Term:
