@@ -1,6 +1,7 @@
 """Models as code: every format predicts as the model does, for every kind of fit."""
 
 import dataclasses
+import importlib.util
 import json
 import os
 import shutil
@@ -12,8 +13,8 @@ import numpy as np
 import pytest
 from tests.export.fits import KINDS, fitted, rows
 
-from pldc import PLDC, MaxAffine
-from pldc.export import to_c, to_js, to_numpy, to_sql, to_torch
+from pldc import PLDC, DCClassifier, DCRegressor, MaxAffine
+from pldc.export import to_c, to_js, to_milp, to_numpy, to_onnx, to_sql, to_torch
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not on this machine")
@@ -354,6 +355,18 @@ def test_other_objects_are_refused(export):
         pytest.importorskip("torch", reason="PyTorch is not installed")
     with pytest.raises(TypeError, match="Expected a fitted DCRegressor or DCClassifier, a Model or a PLDC, got 3"):
         export(3)
+
+
+def test_models_that_are_not_fitted():
+    from sklearn.exceptions import NotFittedError
+
+    exports = [to_numpy, to_js, to_c, to_onnx, lambda model: to_sql(model, "t"), lambda model: to_milp(model, [(0, 1)])]
+    if importlib.util.find_spec("torch") is not None:
+        exports.append(to_torch)
+    for export in exports:
+        for model in (DCRegressor(), DCClassifier()):
+            with pytest.raises(NotFittedError):
+                export(model)
 
 
 @pytest.mark.parametrize("export", [to_numpy, to_js, to_c, lambda model: to_sql(model, "t")])

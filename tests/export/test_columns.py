@@ -1,6 +1,7 @@
 """Exports of models that were fitted to categories, dates and gaps."""
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -12,7 +13,9 @@ from tests.export.test_code import needs_gcc, needs_node, run_js
 from tests.export.test_model_file import same
 from tests.quick import few_kinds
 
-from pldc import DCClassifier, DCRegressor, load
+from pldc import PLDC, DCClassifier, DCRegressor, Model, load
+from pldc.columns.encoding import Encoding
+from pldc.columns.features import Column, Level, Statistic
 from pldc.export import to_c, to_js, to_numpy, to_sql, to_torch
 from pldc.export.model_file import SCHEMA
 
@@ -188,3 +191,100 @@ def test_dates_with_a_zone_are_refused():
     for export in (to_numpy, to_js, lambda given: to_sql(given, "t")):
         with pytest.raises(ValueError, match="Dates of column 'day' are in the time zone Europe/Berlin"):
             export(model)
+
+
+LEVELS = [["1", "2", "red"], ["1.0", "1", "True"], ["1.5", "0.25", "-3"], ["True", "False", "nope"], ["True", "0", "1"]]
+CELLS = [
+    "1",
+    "1.0",
+    "1.00",
+    1,
+    1.0,
+    2,
+    0,
+    -3.0,
+    1.5,
+    0.25,
+    True,
+    False,
+    "True",
+    "true",
+    "False",
+    "0",
+    "red",
+    "nope",
+    None,
+]
+
+
+def of_levels(levels):
+    """A function of which of the levels a cell is, and a statistic of them: a number that says all of it."""
+    table = tuple(zip(levels, [8.0, 16.0, 32.0], strict=True))
+    features = (*(Level(0, level) for level in levels), Statistic(0, table, 64.0, 128.0))
+    encoding = Encoding((Column("c", "category"),), features)
+    function = PLDC.affine(np.array([1.0, 2.0, 4.0, 1.0]))
+    return Model("program", (function,), np.array([0.0, 0.5, 0.0, 8.0]), np.ones(4), columns=encoding)
+
+
+def wanted_of(model, cells):
+    table = np.empty((1, 1), dtype=object)
+    out = []
+    for cell in cells:
+        table[0, 0] = cell
+        out.append(float(model.predict(model.columns.apply(table))[0]))
+    return out
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+def test_cells_are_read_as_predict_reads_them(levels, tmp_path):
+    model, space = of_levels(levels), {}
+    wanted = wanted_of(model, CELLS)
+    assert len(set(wanted)) == 5  # three levels, an unknown and a missing one
+    exec(to_numpy(model), space)
+    table = np.empty((len(CELLS), 1), dtype=object)
+    table[:, 0] = CELLS
+    assert space["predict"](table).tolist() == wanted
+    if shutil.which("node"):
+        assert [row[0] for row in run_js(to_js(model), [[cell] for cell in CELLS], tmp_path)] == wanted
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+def test_texts_and_numbers_in_sqlite(levels):
+    """Booleans are 1 and 0 there: they are the levels True and False unless 1 or 0 is a level."""
+    model, base = of_levels(levels), sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE t (id INTEGER, c)")
+    base.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(CELLS)))
+    seen = [int(c) if isinstance(c, bool) else c for c in CELLS]
+    if {"True", "False"} & set(levels) and not {"0", "1"} & set(levels):
+        seen = [bool(c) if isinstance(c, (int, float)) and c in (0, 1) else c for c in seen]
+    found = [row[1] for row in base.execute(to_sql(model, "t", keep=["id"]) + " ORDER BY id")]
+    assert found == wanted_of(model, seen)
+
+
+TYPES = {
+    "VARCHAR": ["1", "1.0", "True", "true", "red", None],
+    "DOUBLE PRECISION": [1.0, 2.0, 1.5, 0.25, -3.0, None],
+    "BOOLEAN": [True, False, None],
+    "INTEGER": [1, 2, 0, -3, None],
+    "DECIMAL(9, 2)": [1.0, 1.5, 0.25, -3.0, None],
+}
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgresql"])
+def test_columns_of_any_type_in_databases(dialect):
+    if dialect == "duckdb":
+        base = pytest.importorskip("duckdb", reason="DuckDB is not installed").connect(":memory:")
+    elif "PLDC_POSTGRESQL" in os.environ:
+        base = pytest.importorskip("psycopg", reason="no psycopg").connect(os.environ["PLDC_POSTGRESQL"])
+    else:
+        pytest.skip("PLDC_POSTGRESQL names no database to connect to")
+    for number, (kind, cells) in enumerate(TYPES.items()):
+        base.execute(f"CREATE TEMPORARY TABLE t{number} (id INTEGER, c {kind})")
+        for k, cell in enumerate(cells):
+            place = "%s, %s" if dialect == "postgresql" else "?, ?"
+            base.execute(f"INSERT INTO t{number} VALUES ({place})", (k, cell))
+        for levels in LEVELS:
+            model = of_levels(levels)
+            query = to_sql(model, f"t{number}", dialect, keep=["id"]) + " ORDER BY id"
+            assert [row[1] for row in base.execute(query).fetchall()] == wanted_of(model, cells), (kind, levels)
+    base.close()

@@ -259,6 +259,11 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         check_is_fitted(self, "model_")
         save(self, path)
 
+    def _record(self) -> Model:
+        """Return `model_`; without a fit it is an error of scikit-learn's kind."""
+        check_is_fitted(self, "model_")
+        return self.model_
+
     def __getattr__(self, name: str) -> Any:
         """Say where an attribute of the program is to be had, if a model of few pieces is asked for it."""
         if name in ("certificate_", "lam_", "seminorm_", "solver_") and "model_" in vars(self):

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pldc.export.learned import Learned, learned, levels, pieces_about, ramps, spellings
+from pldc.columns.features import MONDAY
+from pldc.export.learned import Learned, learned, pieces, ramps
 from pldc.function.checks import choice
 
 START = """
@@ -21,7 +22,7 @@ START = """
 """
 TABLES = """
 static const $real ${name}_center[] = {$center};
-/* Ramps: the feature, where each begins, and how long it is. */
+/* Ramps of features less the centre: the feature, where each begins, and how long it is. */
 static const int ${name}_source[] = {$source};
 static const $real ${name}_start[] = {$start};
 static const $real ${name}_width[] = {$length};
@@ -59,7 +60,7 @@ static inline void ${name}_values(const $cell *row, $real *out) {
     const int *term = ${name}_terms[t];
     int width = $features;
     for (int r = term[1]; r < term[2]; r++, width++) {
-      $real rise = (x[${name}_source[r]] - ${name}_start[r]) / ${name}_width[r];
+      $real rise = (z[${name}_source[r]] - ${name}_start[r]) / ${name}_width[r];
       z[width] = rise < 0 ? 0 : rise > 1 ? 1 : rise;
     }
     const $real *minus = piece + term[3] * (width + 1);
@@ -157,7 +158,7 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     choice("dtype", dtype, ("double", "float"))
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(f"name must be one that C allows, of letters, digits and underscores; got {name!r:.80}.")
-    known, number = learned(model), NUMBERS[dtype]
+    known, number = learned(model, TYPES[dtype]), NUMBERS[dtype]
     bent: list[tuple[int, float, float]] = []
     terms, parts, width = [], [], len(known.features)
     for hinges, group in known.groups():
@@ -165,7 +166,7 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
         bent += own
         width = max(width, len(known.features) + len(own))
         for function, term in group:
-            both = pieces_about(term, known.center)
+            both = pieces(term)
             parts += [_row(map(number, piece)) for part in both for piece in part]
             terms.append(f"{{{_row(map(str, [function, len(bent) - len(own), len(bent), *map(len, both)]))}}}")
     source, start, length = zip(*bent or [(0, 0.0, 1.0)], strict=True)
@@ -238,45 +239,40 @@ def _features(known: Learned, number: Callable[[float], str]) -> list[str]:
         kind, place = known.columns[feature.column][1], f"row[{feature.column}]"
         cell = place if known.plain else f"{place}.text" if kind == "category" else f"{place}.number"
         gap = f"{cell} == NULL" if kind == "category" else f"isnan({cell})"
-        rule = FEATURES[feature.kind](feature, cell, number, levels(known.features, feature.column))
-        out.append(rule.replace(GAP, gap))
+        out.append(FEATURES[feature.kind](feature, cell, number).replace(GAP, gap))
     return out
 
 
 GAP = "/*gap*/"  # where a rule asks whether the cell is missing
 
 
-def _number(feature: Any, cell: str, number: Callable[[float], str], _: set[str]) -> str:
+def _number(feature: Any, cell: str, number: Callable[[float], str]) -> str:
     return cell if math.isnan(feature.fill) else f"{GAP} ? {number(feature.fill)} : {cell}"
 
 
-def _missing(feature: Any, cell: str, number: Callable[[float], str], _: set[str]) -> str:
+def _missing(feature: Any, cell: str, number: Callable[[float], str]) -> str:
     return f"{GAP} ? 1 : 0"
 
 
-def _is(cell: str, level: str, others: set[str]) -> str:
-    return " || ".join(f"!strcmp({cell}, {_text(each)})" for each in spellings(level, others))
+def _level(feature: Any, cell: str, number: Callable[[float], str]) -> str:
+    return f"!({GAP}) && !strcmp({cell}, {_text(feature.level)}) ? 1 : 0"
 
 
-def _level(feature: Any, cell: str, number: Callable[[float], str], others: set[str]) -> str:
-    return f"!({GAP}) && ({_is(cell, feature.level, others)}) ? 1 : 0"
-
-
-def _statistic(feature: Any, cell: str, number: Callable[[float], str], others: set[str]) -> str:
-    cases = [f"({_is(cell, level, others)}) ? {number(value)}" for level, value in feature.table]
+def _statistic(feature: Any, cell: str, number: Callable[[float], str]) -> str:
+    cases = [f"!strcmp({cell}, {_text(level)}) ? {number(value)}" for level, value in feature.table]
     return " :\n    ".join([f"{GAP} ? {number(feature.missing)}", *cases, number(feature.default)])
 
 
-def _date(feature: Any, cell: str, number: Callable[[float], str], _: set[str]) -> str:
+def _date(feature: Any, cell: str, number: Callable[[float], str]) -> str:
     value = cell
     if feature.wave != "linear":
-        since, period = f"({cell} + {number(3.0 if feature.period == 7.0 else 0.0)})", number(feature.period)
+        since, period = f"({cell} + {number(MONDAY if feature.period == 7.0 else 0.0)})", number(feature.period)
         value = f"({since} - {period} * floor({since} / {period}))"
-        if feature.wave != "position":
-            value = f"{feature.wave}({number(2.0 * math.pi)} * {value} / {period})"
+        value = f"{feature.wave}({number(2.0 * math.pi)} * {value} / {period})"
     return f"{GAP} ? {number(feature.fill)} : {value}"
 
 
+TYPES: dict[str, type] = {"double": np.float64, "float": np.float32}
 NUMBERS: dict[str, Callable[[float], str]] = {"double": _double, "float": _single}
 LABELS = {str: "const char *", int: "long", bool: "int", float: "double"}
 FEATURES = {"number": _number, "missing": _missing, "level": _level, "statistic": _statistic, "date": _date}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pldc.export.learned import Learned, learned, levels, pieces, ramps, refuse_zones, spellings
+from pldc.columns.features import MONDAY
+from pldc.export.learned import Learned, learned, pieces, ramps, refuse_zones
 
 BODY = """
 function largest(parts, z) {
@@ -20,7 +21,8 @@ function largest(parts, z) {
 
 // Values of the functions at a row: an array in the order of `columns`, or an object by their names.
 function values(row) {
-  const x = features(Array.isArray(row) ? row : columns.map((name) => row[name]));
+  const cells = Array.isArray(row) ? row : columns.map((name) => row[name]);
+  const x = features(cells).map((value, j) => value - center[j]);
   const out = new Array(%(count)d).fill(0);
   for (const [bends, terms] of groups) {
     const ramp = ([j, start, width]) => Math.min(Math.max((x[j] - start) / width, 0), 1);
@@ -99,6 +101,7 @@ def to_js(model: Any) -> str:
         f"// {known.title}",
         f"export const columns = {json.dumps([name for name, _ in known.columns], indent=2)};",
         HELPERS,
+        f"const center = {_json(known.center.tolist())}; // ramps and pieces are of features less this",
         "// For each set of ramps (feature, start, width): number of the function, pieces added, pieces subtracted.",
         "// A piece is its slopes and, last, its offset.",
         f"const groups = [\n{''.join(groups)}];\n",
@@ -127,33 +130,43 @@ def _features(known: Learned) -> str:
     """Return the function that makes features of cells."""
     rows = []
     for feature in known.features:
-        others = levels(known.features, feature.column)
-        rows.append(f"    {FEATURES[feature.kind](feature, f'c[{feature.column}]', others)},")
+        rows.append(f"    {FEATURES[feature.kind](feature, f'c[{feature.column}]')},")
     return "\n".join(["function features(c) {", "  return [", *rows, "  ];", "}"])
 
 
-def _level(feature: Any, cell: str, others: set[str]) -> str:
-    return f"!missing({cell}) && {_json(spellings(feature.level, others))}.includes(String({cell})) ? 1 : 0"
+def _cells(level: str) -> list[Any]:
+    """Return the cells that are of a level: its text, and the number or boolean that has this text."""
+    if level in ("True", "False"):
+        return [level, level == "True"]
+    try:
+        number = float(level)
+    except ValueError:
+        return [level]
+    spelt = str(int(number)) if number.is_integer() else repr(number)
+    return [level, number] if spelt == level else [level]
 
 
-def _statistic(feature: Any, cell: str, others: set[str]) -> str:
-    table = [[spelt, value] for level, value in feature.table for spelt in spellings(level, others)]
-    return f"missing({cell}) ? {feature.missing!r} : new Map({_json(table)}).get(String({cell})) ?? {feature.default!r}"
+def _level(feature: Any, cell: str) -> str:
+    return f"{_json(_cells(feature.level))}.includes({cell}) ? 1 : 0"
 
 
-def _date(feature: Any, cell: str, _: set[str]) -> str:
+def _statistic(feature: Any, cell: str) -> str:
+    table = [[spelt, value] for level, value in feature.table for spelt in _cells(level)]
+    return f"missing({cell}) ? {feature.missing!r} : new Map({_json(table)}).get({cell}) ?? {feature.default!r}"
+
+
+def _date(feature: Any, cell: str) -> str:
     value = f"days({cell})"
     if feature.wave != "linear":
-        since = f"({value} + {3.0 if feature.period == 7.0 else 0.0})"
+        since = f"({value} + {MONDAY if feature.period == 7.0 else 0.0})"
         value = f"({since} - {feature.period!r} * Math.floor({since} / {feature.period!r}))"
-        if feature.wave != "position":
-            value = f"Math.{feature.wave}(2 * Math.PI * {value} / {feature.period!r})"
+        value = f"Math.{feature.wave}(2 * Math.PI * {value} / {feature.period!r})"
     return f"missing({cell}) ? {feature.fill!r} : {value}"
 
 
 FEATURES: dict[str, Any] = {
-    "number": lambda f, cell, _: f"missing({cell}) ? {'NaN' if f.fill != f.fill else repr(f.fill)} : Number({cell})",
-    "missing": lambda f, cell, _: f"missing({cell}) ? 1 : 0",
+    "number": lambda f, cell: f"missing({cell}) ? {'NaN' if f.fill != f.fill else repr(f.fill)} : Number({cell})",
+    "missing": lambda f, cell: f"missing({cell}) ? 1 : 0",
     "level": _level,
     "statistic": _statistic,
     "date": _date,

@@ -19,7 +19,7 @@ class Learned(NamedTuple):
     Attributes
     ----------
     functions : tuple of PLDC
-        One, or the score of each class, or one for each of several levels of quantiles.
+        One, or the score of each class, or one for each of several levels of quantiles; of features less `center`.
     low, high : float
         Predictions of a regression are cut to this range.
     levels : tuple of float or None
@@ -33,7 +33,7 @@ class Learned(NamedTuple):
     features : tuple of Feature
         How each feature is made of a column; the fill of a number is NaN if nothing is known to put there.
     center : array
-        Typical values of the features: in single precision, sums around them lose least.
+        Typical values of the features: sums around them lose least, in single precision or far from the origin.
     version : str
     """
 
@@ -68,14 +68,21 @@ class Learned(NamedTuple):
         return [(hinges, list(each)) for hinges, each in groupby(terms, key=lambda pair: pair[1].hinges)]
 
 
-def learned(model: Any) -> Learned:
-    """Read a fitted estimator, the record of a fit, or a function alone."""
+def record_of(model: Any) -> Model:
+    """Return the record of a fitted estimator, or one of a function alone."""
     if isinstance(model, PLDC):
-        model = Model("program", (model,), np.zeros(model.n_features), np.ones(model.n_features))
-    record = model if isinstance(model, Model) else getattr(model, "model_", None)
+        center = np.zeros(model.n_features) if model.center is None else np.array(model.center)
+        return Model("simplified", (model,), center, np.ones(model.n_features))
+    record = model._record() if hasattr(model, "_record") else model
     if not isinstance(record, Model):
         raise TypeError(f"Expected a fitted DCRegressor or DCClassifier, a Model or a PLDC, got {model!r:.80}.")
-    count, encoding = len(record.center), record.columns
+    return record
+
+
+def learned(model: Any, dtype: type = np.float64) -> Learned:
+    """Read a fitted estimator, the record of a fit, or a function alone, to be evaluated with numbers of a type."""
+    record = record_of(model)
+    count, encoding, center = len(record.center), record.columns, rounded(record.center, dtype)
     if encoding is None:
         names = record.feature_names or tuple(f"x{k}" for k in range(count))
         columns = tuple((name, "number") for name in names)
@@ -85,7 +92,7 @@ def learned(model: Any) -> Learned:
         columns = tuple((column.name, column.kind) for column in encoding.columns)
         features = encoding.features
     return Learned(
-        functions=record.functions,
+        functions=tuple(f.moved(-center) for f in record.functions),
         low=max(record.limits[0], record.lowest),
         high=max(record.limits[1], record.lowest),
         levels=record.levels,
@@ -93,9 +100,16 @@ def learned(model: Any) -> Learned:
         temperature=record.temperature,
         columns=columns,
         features=features,
-        center=record.center,
+        center=center,
         version=record.version,
     )
+
+
+def rounded(center: Array, dtype: type) -> Array:
+    """Return a centre that numbers of a type can say: functions are moved by what will be subtracted."""
+    with np.errstate(over="ignore"):
+        said = center.astype(dtype).astype(np.float64)
+    return np.where(np.isfinite(said), said, center)
 
 
 def ramps(hinges: Hinges) -> list[tuple[int, float, float]]:
@@ -109,19 +123,6 @@ def pieces(term: Term) -> tuple[list[list[float]], list[list[float]]]:
     return plus, minus
 
 
-def pieces_about(term: Term, center: Array) -> tuple[list[list[float]], list[list[float]]]:
-    """Return the pieces as functions of features less `center`, and of ramps as they are."""
-    moved = np.append(center, np.zeros(term.plus.n_features - len(center)))
-    plus, minus = (np.column_stack([part.slopes, part.offsets + part.slopes @ moved]).tolist() for part in term.parts)
-    return plus, minus
-
-
-def spellings(level: str, others: Any) -> list[str]:
-    """Return how a level may be spelt by other tools: 1 as 1.0, True as true, unless that is another level."""
-    more = [level + ".0"] if level.lstrip("-").isdigit() else [level.lower()] if level in ("True", "False") else []
-    return [level, *(each for each in more if each not in others)]
-
-
 def levels(features: tuple[Any, ...], column: int) -> set[str]:
     """Return all levels of a column."""
     own = [feature for feature in features if feature.column == column]
@@ -131,7 +132,7 @@ def levels(features: tuple[Any, ...], column: int) -> set[str]:
 
 def refuse_zones(model: Any, wanted: str) -> None:
     """Refuse dates with a time zone, whose clock other tools do not know."""
-    encoding = getattr(getattr(model, "model_", model), "columns", None)
+    encoding = record_of(model).columns
     for column in () if encoding is None else encoding.columns:
         if column.zone is not None:
             raise ValueError(

@@ -57,6 +57,8 @@ def to_milp(function: PLDC, bounds: Iterable[Any], relation: str = "=") -> Milp:
     >>> form.n_binaries, round(milp(**form.for_scipy()).fun, 6)
     (2, -4.0)
     """
+    if hasattr(function, "_record"):
+        function._record()  # one that is not fitted says so
     if not isinstance(function, PLDC):
         raise TypeError(f"to_milp takes a PLDC, such as model.function_, got {type(function).__name__}.")
     if relation not in RELATIONS:
@@ -64,8 +66,11 @@ def to_milp(function: PLDC, bounds: Iterable[Any], relation: str = "=") -> Milp:
     box, program = polytope(function.n_features, bounds).bounds, Program()
     x = program.variables("input", *box.T)
     program.rows(x, np.eye(len(x)), *box.T)
-    axes = [_axis(program, j, x[j], box[j], function.terms) for j in range(len(x))]
-    tables = [[_table(axes, term, part) for part in term.parts] for term in function.terms]
+    terms = function.centred
+    if function.center is not None:
+        x, box = _less(program, x, box, np.array(function.center))
+    axes = [_axis(program, j, x[j], box[j], terms) for j in range(len(x))]
+    tables = [[_table(axes, term, part) for part in term.parts] for term in terms]
     tables, middle, size = _of_order_one(axes, tables)
     value = program.variables("value", np.full(len(tables), -np.inf), np.full(len(tables), np.inf))
     for at, (plus, minus) in zip(value, tables, strict=True):
@@ -76,6 +81,16 @@ def to_milp(function: PLDC, bounds: Iterable[Any], relation: str = "=") -> Milp:
     y = program.variables("output", [-np.inf], [np.inf])
     program.rows(np.append(value, y), np.append(np.ones(len(value)), -1.0 / size)[None], -middle / size, -middle / size)
     return program.finished(y, -1.0 if relation == "<=" else 1.0)
+
+
+def _less(program: Program, x: IntArray, box: Array, center: Array) -> tuple[IntArray, Array]:
+    """Add variables for inputs less a centre that is far away, where all rows are written; return places and ends."""
+    far, near = np.flatnonzero(center), x.copy()
+    box = box - center[:, None]
+    near[far] = program.variables("centred", *box[far].T)
+    eye = np.eye(len(far))
+    program.rows(np.append(x[far], near[far]), np.hstack([eye, -eye]), center[far], center[far])
+    return near, box
 
 
 @dataclass(frozen=True, eq=False)

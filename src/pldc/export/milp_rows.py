@@ -28,9 +28,10 @@ class Milp:
     c : array of shape (variables,)
         The cost whose minimum is the least y; of y ≤ f(x), the opposite of the largest.
     roles : tuple of str
-        What each variable is. "input", "output"; "value": that of a term, shifted and scaled; "choice": the binary of a
-        piece; "share of x", "share of y": what a piece has of both; "epigraph": at least the part that is subtracted;
-        "fill": which share of an interval between knots lies below x; "passed": the binary of a knot.
+        What each variable is. "input", "output"; "centred": an input less a centre that is far from the origin;
+        "value": that of a term, shifted and scaled; "choice": the binary of a piece; "share of x", "share of y": what a
+        piece has of both; "epigraph": at least the part that is subtracted; "fill": which share of an interval between
+        knots lies below x; "passed": the binary of a knot.
     """
 
     A: Any

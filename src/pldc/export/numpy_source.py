@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pldc.export.learned import Learned, learned, levels, pieces, ramps, refuse_zones, spellings
+from pldc.columns.features import MONDAY
+from pldc.export.learned import Learned, learned, pieces, ramps, refuse_zones
 
 VALUES = """
 def values(X):
-    X, out = features(X), np.zeros((len(X), {count}))
+    X = features(X) - CENTER
+    out = np.zeros((len(X), {count}))
     for k, ramps, plus, minus in TERMS:
         Z = X
         if ramps:
@@ -23,6 +25,12 @@ EPOCH, DAY = np.datetime64(0, "us"), np.timedelta64(86_400_000_000, "us")
 
 def gap(cell):
     return cell is None or type(cell).__name__ == "NAType" or cell != cell
+
+
+def text(cell):
+    if not isinstance(cell, (int, float, np.number)) or isinstance(cell, bool):
+        return str(cell)
+    return str(int(cell)) if float(cell).is_integer() else repr(float(cell))
 
 """
 REGRESSION = """
@@ -84,6 +92,7 @@ def to_numpy(model: Any) -> str:
     parts = [
         f"# {known.title} Columns: {[name for name, _ in known.columns]}",
         "import numpy as np\n",
+        f"CENTER = np.array({known.center.tolist()})  # ramps and pieces are of features less this",
         "\n".join(["RAMPS = [  # feature, start and width of each", *bent, "]"]),
         "\n".join(["TERMS = [  # function, ramps, and pieces: slopes and, last, the offset", *terms, "]"]),
         "\n" + _features(known),
@@ -113,27 +122,23 @@ def _features(known: Learned) -> str:
     lines = [CELLS, "def features(X):", "    X = np.asarray(X, dtype=object)", "    out = []"]
     for column, (_, kind) in enumerate(known.columns):
         lines.append(f"    x = {READ[kind].format(column=column)}")
-        others = levels(known.features, column)
         for feature in known.features:
             if feature.column == column:
-                lines.append(f"    out.append({FEATURES[feature.kind](feature, others)})")
+                lines.append(f"    out.append({FEATURES[feature.kind](feature)})")
     return "\n".join([*lines, "    return np.column_stack(out).astype(float)", ""])
 
 
 READ = {
     "number": "np.array([np.nan if gap(c) else float(c) for c in X[:, {column}]])",
-    "category": "[None if gap(c) else str(c) for c in X[:, {column}]]",
+    "category": "[None if gap(c) else text(c) for c in X[:, {column}]]",
     "date": '(np.array([None if gap(c) else c for c in X[:, {column}]], "datetime64[us]") - EPOCH) / DAY',
 }
 FEATURES: dict[str, Any] = {
-    "number": lambda f, _: f"np.where(np.isnan(x), {f.fill}, x)",
-    "missing": lambda f, _: "[gap(c) for c in x]",
-    "level": lambda f, others: f"[c in {spellings(f.level, others)} for c in x]",
-    "statistic": lambda f, others: (
-        f"[{ {s: value for level, value in f.table for s in spellings(level, others)} | {None: f.missing} }"
-        f".get(c, {f.default}) for c in x]"
-    ),
-    "date": lambda f, _: f"np.where(np.isnan(x), {f.fill}, {_wave(f)})",
+    "number": lambda f: f"np.where(np.isnan(x), {f.fill}, x)",
+    "missing": lambda f: "[gap(c) for c in x]",
+    "level": lambda f: f"[c == {f.level!r} for c in x]",
+    "statistic": lambda f: f"[{dict(f.table) | {None: f.missing}}.get(c, {f.default}) for c in x]",
+    "date": lambda f: f"np.where(np.isnan(x), {f.fill}, {_wave(f)})",
 }
 
 
@@ -141,5 +146,5 @@ def _wave(feature: Any) -> str:
     """Return a part of the days x."""
     if feature.wave == "linear":
         return "x"
-    phase = f"np.mod(x + {3.0 if feature.period == 7.0 else 0.0}, {feature.period})"
-    return phase if feature.wave == "position" else f"np.{feature.wave}(2.0 * np.pi * {phase} / {feature.period})"
+    phase = f"np.mod(x + {MONDAY if feature.period == 7.0 else 0.0}, {feature.period})"
+    return f"np.{feature.wave}(2.0 * np.pi * {phase} / {feature.period})"

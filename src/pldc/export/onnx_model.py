@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pldc.export.learned import record_of, rounded
 from pldc.export.onnx_columns import add_features
 from pldc.export.onnx_nodes import Graph
 from pldc.function import PLDC, Hinges
@@ -45,12 +46,7 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
         since 1970. The output of a regression is "prediction", (n, 1), or a column for each of several quantiles; those
         of classes are "label", (n,), and "probabilities", (n, classes), or "scores" of a model without probabilities.
     """
-    record = getattr(model, "model_", model)
-    if isinstance(record, PLDC):
-        center = np.zeros(record.n_features) if record.center is None else np.array(record.center)
-        record = Model("simplified", (record,), center=center, spread=np.ones(len(center)))
-    if not isinstance(record, Model):
-        raise TypeError(f"to_onnx takes a fitted model, its record or a PLDC, got {type(model).__name__}.")
+    record = record_of(model)
     for name, value, allowed in (("dtype", dtype, tuple(DTYPES)), ("style", style, ("max", "relu"))):
         if not isinstance(value, str) or value not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
@@ -87,7 +83,11 @@ def _network(graph: Graph, record: Model) -> None:
 
 def _predictor(graph: Graph, record: Model, explain: bool) -> None:
     """Add what a model predicts: one number, several quantiles, or classes."""
-    rows, count, d = Rows(graph, add_features(graph, record), record.center), len(record.functions), len(record.center)
+    rows, count, d = (
+        Rows(graph, add_features(graph, record), rounded(record.center, graph.dtype)),
+        len(record.functions),
+        len(record.center),
+    )
     each = [rows.value(function) for function in record.functions]
     values = each[0] if count == 1 else graph.node("Concat", *each, axis=1)
     if record.classes is None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pldc.export.learned import Learned, learned, levels, pieces, ramps, refuse_zones, spellings
+from pldc.columns.features import MONDAY
+from pldc.export.learned import Learned, learned, levels, pieces, ramps, refuse_zones
 from pldc.function.checks import shown
 
 MOST_COLUMNS = 1500  # of a step: SQLite allows 2000, PostgreSQL 1664
@@ -20,7 +21,11 @@ SOURCE = "source_row"  # what the table is called in the statement
 
 @dataclass(frozen=True)
 class Dialect:
-    """What databases say differently; ``{}`` stands for an expression."""
+    """What databases say differently; ``{}`` stands for an expression.
+
+    `text` is that of levels, as the model reads cells: whole numbers without a point, booleans as True and False.
+    `booleans` is the same where the table cannot tell them from 0 and 1.
+    """
 
     greatest: str
     least: str
@@ -28,6 +33,7 @@ class Dialect:
     text: str
     days: str
     literal: str = "{}"
+    booleans: str = ""
 
     def number(self, value: float) -> str:
         """Return a floating-point number."""
@@ -47,21 +53,28 @@ DIALECTS = {
         "max",
         "min",
         "CAST({} AS REAL)",
-        "CAST({} AS TEXT)",
+        "CASE WHEN typeof({0}) = 'real' AND {0} = CAST({0} AS INTEGER) THEN CAST(CAST({0} AS INTEGER) AS TEXT) "
+        "ELSE CAST({0} AS TEXT) END",
         "((CAST(strftime('%s', {0}) AS REAL) + strftime('%f', {0}) - strftime('%S', {0})) / 86400.0)",
+        booleans="CASE WHEN typeof({0}) IN ('integer', 'real') THEN CASE {0} WHEN 1 THEN 'True' WHEN 0 THEN 'False' "
+        "ELSE CAST({0} AS TEXT) END ELSE CAST({0} AS TEXT) END",
     ),
     "postgresql": Dialect(
         "GREATEST",
         "LEAST",
         "NULLIF(CAST({} AS DOUBLE PRECISION), 'NaN')",
-        "CAST({} AS TEXT)",
+        "CASE CAST(pg_typeof({0}) AS TEXT) WHEN 'boolean' THEN initcap(CAST({0} AS TEXT)) WHEN 'numeric' THEN "
+        "CAST(trim_scale(CAST(CAST({0} AS TEXT) AS NUMERIC)) AS TEXT) ELSE CAST({0} AS TEXT) END",
         "(CAST(EXTRACT(EPOCH FROM CAST({} AS TIMESTAMP)) AS DOUBLE PRECISION) / 86400.0)",
     ),
     "duckdb": Dialect(
         "greatest",
         "least",
         "nullif(CAST({} AS DOUBLE), 'NaN'::DOUBLE)",
-        "CAST({} AS VARCHAR)",
+        "CASE WHEN typeof({0}) = 'BOOLEAN' THEN replace(replace(CAST({0} AS VARCHAR), 't', 'T'), 'f', 'F') "
+        "WHEN typeof({0}) IN ('DOUBLE', 'FLOAT') OR typeof({0}) LIKE 'DECIMAL%' THEN nullif(regexp_replace("
+        "CAST(TRY_CAST(CAST({0} AS VARCHAR) AS DOUBLE) AS VARCHAR), '[.]0$', ''), 'nan') "
+        "ELSE CAST({0} AS VARCHAR) END",
         "(epoch_us(CAST({} AS TIMESTAMP)) / 86400000000e0)",
         "{}e0",  # without an exponent a number is a decimal there
     ),
@@ -106,7 +119,7 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
     inputs = [f"x{k}" for k in range(len(known.features))]
     outputs = [f"f{k}" for k in range(len(known.functions))]
     first = [f"{_cell(name)} AS {short}" for name, short in zip(keep, kept, strict=True)]
-    first += [f"{expression} AS {short}" for expression, short in zip(_features(known, words), inputs, strict=True)]
+    first += [f"{expression} AS {short}" for expression, short in zip(_centred(known, words), inputs, strict=True)]
     steps = [_step("s0", [*first, *(f"{words.number(0.0)} AS {short}" for short in outputs)], f"{source} AS {SOURCE}")]
     carried = [*kept, *inputs]
     for number, (hinges, terms) in enumerate(known.groups(), start=1):
@@ -242,45 +255,49 @@ def _classes(
     return steps, results
 
 
+def _centred(known: Learned, words: Dialect) -> list[str]:
+    """Return the expression of each feature less the centre."""
+    features = zip(_features(known, words), known.center.tolist(), strict=True)
+    return [f"{expression} - {words.number(middle)}" if middle else expression for expression, middle in features]
+
+
 def _features(known: Learned, words: Dialect) -> list[str]:
     """Return the expression of each feature."""
     out = []
     for feature in known.features:
         name, kind = known.columns[feature.column]
-        cell = {"number": words.real, "category": words.text, "date": words.days}[kind].format(_cell(name))
-        out.append(FEATURES[feature.kind](words, feature, cell, levels(known.features, feature.column)))
+        known_levels = levels(known.features, feature.column) if kind == "category" else set()
+        doubtful = known_levels & {"True", "False"} and not known_levels & {"0", "1"}
+        text = (words.booleans if doubtful else "") or words.text
+        cell = {"number": words.real, "category": text, "date": words.days}[kind].format(_cell(name))
+        out.append(FEATURES[feature.kind](words, feature, cell))
     return out
 
 
-def _number(words: Dialect, feature: Any, cell: str, _: set[str]) -> str:
+def _number(words: Dialect, feature: Any, cell: str) -> str:
     return cell if np.isnan(feature.fill) else f"COALESCE({cell}, {words.number(feature.fill)})"
 
 
-def _missing(words: Dialect, feature: Any, cell: str, _: set[str]) -> str:
+def _missing(words: Dialect, feature: Any, cell: str) -> str:
     return f"CASE WHEN {cell} IS NULL THEN {words.number(1.0)} ELSE {words.number(0.0)} END"
 
 
-def _is(cell: str, level: str, others: set[str]) -> str:
-    return f"{cell} IN ({', '.join(map(_text, spellings(level, others)))})"
+def _level(words: Dialect, feature: Any, cell: str) -> str:
+    return f"CASE {cell} WHEN {_text(feature.level)} THEN {words.number(1.0)} ELSE {words.number(0.0)} END"
 
 
-def _level(words: Dialect, feature: Any, cell: str, others: set[str]) -> str:
-    return f"CASE WHEN {_is(cell, feature.level, others)} THEN {words.number(1.0)} ELSE {words.number(0.0)} END"
+def _statistic(words: Dialect, feature: Any, cell: str) -> str:
+    cases = " ".join(f"WHEN {_text(level)} THEN {words.number(value)}" for level, value in feature.table)
+    known = f"CASE {cell} {cases} ELSE {words.number(feature.default)} END"
+    return f"CASE WHEN {cell} IS NULL THEN {words.number(feature.missing)} ELSE {known} END"
 
 
-def _statistic(words: Dialect, feature: Any, cell: str, others: set[str]) -> str:
-    cases = [f"WHEN {_is(cell, level, others)} THEN {words.number(value)}" for level, value in feature.table]
-    gap = f"WHEN {cell} IS NULL THEN {words.number(feature.missing)}"
-    return f"CASE {' '.join([gap, *cases])} ELSE {words.number(feature.default)} END"
-
-
-def _date(words: Dialect, feature: Any, cell: str, _: set[str]) -> str:
+def _date(words: Dialect, feature: Any, cell: str) -> str:
     value, number = cell, words.number
     if feature.wave != "linear":
-        since, period = f"({cell} + {number(3.0 if feature.period == 7.0 else 0.0)})", number(feature.period)
+        since, period = f"({cell} + {number(MONDAY if feature.period == 7.0 else 0.0)})", number(feature.period)
         value = f"({since} - {period} * floor({since} / {period}))"
-        if feature.wave != "position":
-            value = f"{feature.wave}({number(2.0 * np.pi)} * {value} / {period})"
+        value = f"{feature.wave}({number(2.0 * np.pi)} * {value} / {period})"
     return f"COALESCE({value}, {number(feature.fill)})"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pldc.export.learned import Learned, pieces_about, ramps
+from pldc.export.learned import Learned, pieces, ramps
 
 
 class Group(nn.Module):
@@ -24,16 +24,16 @@ class Group(nn.Module):
         self.register_buffer("start", torch.tensor(start, dtype=dtype))
         self.register_buffer("width", torch.tensor(width, dtype=dtype))
         self.functions = [function for function, _ in terms]
-        parts = [pieces_about(term, known.center) for _, term in terms]
+        parts = [pieces(term) for _, term in terms]
         self.plus, self.minus = (
             nn.ParameterList([nn.Parameter(torch.tensor(part, dtype=dtype)) for part in both])
             for both in zip(*parts, strict=True)
         )
 
-    def forward(self, x: Tensor, centred: Tensor) -> list[Tensor]:
-        """Return the value of each term."""
+    def forward(self, x: Tensor) -> list[Tensor]:
+        """Return the value of each term at features less the centre."""
         rise = torch.clamp((x[:, self.source] - self.start) / self.width, 0.0, 1.0)
-        z = torch.cat([centred, rise], dim=1)
+        z = torch.cat([x, rise], dim=1)
         return [largest(z, plus) - largest(z, minus) for plus, minus in zip(self.plus, self.minus, strict=True)]
 
 
@@ -72,10 +72,10 @@ class PiecewiseLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return predictions (n,) of a regression, (n, m) of several quantiles, or scores (n, m)."""
-        x = torch.where(torch.isnan(x), self.fill, x)
+        x = torch.where(torch.isnan(x), self.fill, x) - self.center
         out: list[Tensor] = [torch.zeros(len(x), dtype=x.dtype, device=x.device) for _ in range(self.count)]
         for functions, group in zip(self.functions, self.groups, strict=True):
-            for function, value in zip(functions, group(x, x - self.center), strict=True):
+            for function, value in zip(functions, group(x), strict=True):
                 out[function] = out[function] + value
         values = torch.stack(out, dim=1)
         if self.classes is not None:

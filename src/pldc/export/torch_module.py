@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pldc.export.learned import learned
 from pldc.function.checks import choice
 
@@ -31,4 +33,4 @@ def to_torch(model: Any, dtype: str = "double") -> PiecewiseLinear:
         raise ImportError("to_torch needs PyTorch: pip install 'pldc[gpu]'.") from None
     from pldc.export.torch_layers import PiecewiseLinear
 
-    return PiecewiseLinear(learned(model), dtype)
+    return PiecewiseLinear(learned(model, np.float64 if dtype == "double" else np.float32), dtype)
