@@ -17,7 +17,7 @@ from pldc.problem.certificate import Certificate
 from pldc.problem.losses import softmax
 
 MOST_ERRORS = 1000  # at rows left out that are kept: of more, so many quantiles
-ERROR_DIGITS = 4  # of the size of an error
+ERROR_DIGITS = 4  # of the size of an error, which is rounded up: an interval is never too narrow
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Errors:
             at = np.searchsorted(mass, share * np.arange(1, MOST_ERRORS + 1) * (1 - 1e-12))
             size, weight = size[np.minimum(at, len(size) - 1)], np.array([share])
         alike = weight[:1] if len(weight) and (weight == weight[0]).all() else weight
-        return cls(significant(size, ERROR_DIGITS), alike)
+        return cls(significant(size, ERROR_DIGITS, up=True), alike)
 
     def quantile(self, coverage: float) -> float:
         """Smallest size at or below which lies `coverage` of the weight and of one more row; else the largest."""

@@ -25,6 +25,9 @@ def test_significant_digits():
     values = np.random.default_rng(0).standard_normal(200) * 10.0 ** np.linspace(-10, 15, 200)
     assert significant(values, 6).tolist() == [float(f"{v:.5e}") for v in values.tolist()]
     assert significant(np.array([0.0]), 6).tolist() == [0.0]
+    up = significant(np.abs(values), 4, up=True)
+    assert (up >= np.abs(values)).all() and (up <= 1.001 * np.abs(values)).all()
+    assert significant(up, 4, up=True).tolist() == up.tolist()
 
 
 @pytest.mark.parametrize("hinges", [None, KNOTS])

@@ -83,11 +83,8 @@ def _network(graph: Graph, record: Model) -> None:
 
 def _predictor(graph: Graph, record: Model, explain: bool) -> None:
     """Add what a model predicts: one number, several quantiles, or classes."""
-    rows, count, d = (
-        Rows(graph, add_features(graph, record), rounded(record.center, graph.dtype)),
-        len(record.functions),
-        len(record.center),
-    )
+    count, d = len(record.functions), len(record.center)
+    rows = Rows(graph, add_features(graph, record), rounded(record.center, graph.dtype))
     each = [rows.value(function) for function in record.functions]
     values = each[0] if count == 1 else graph.node("Concat", *each, axis=1)
     if record.classes is None:

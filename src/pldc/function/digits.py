@@ -10,11 +10,12 @@ from pldc.function.max_affine import Array, MaxAffine
 from pldc.function.pldc import PLDC
 from pldc.function.term import Term
 
+SAME = 1e-12  # of a number: what is so little above a multiple is that multiple
 MOST_WHOLE = 1e15  # beyond, a float has no digits to lose
 
 
-def decimals(values: Array, unit: Array | float) -> Array:
-    """Round to multiples of the largest power of ten that is not above a unit; what has no such numbers stays.
+def decimals(values: Array, unit: Array | float, up: bool = False) -> Array:
+    """Round, or round up, to multiples of the largest power of ten not above a unit; what has no such numbers stays.
 
     Examples
     --------
@@ -24,20 +25,21 @@ def decimals(values: Array, unit: Array | float) -> Array:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         place = np.floor(np.log10(unit))
         fine, coarse = 10.0 ** np.maximum(-place, 0.0), 10.0 ** np.maximum(place, 0.0)
-        whole = np.round(values * fine / coarse)
+        steps = values * fine / coarse
+        whole = np.ceil(steps - SAME * np.abs(steps)) if up else np.round(steps)
         out = whole * coarse / fine
     return np.where(np.abs(whole) < MOST_WHOLE, out, values)
 
 
-def significant(values: Array, digits: int) -> Array:
-    """Round to so many digits, each number by itself.
+def significant(values: Array, digits: int, up: bool = False) -> Array:
+    """Round, or round up, to so many digits, each number by itself.
 
     Examples
     --------
     >>> significant(np.array([0.00123456789, 0.0, 98765.4321]), 4).tolist()
     [0.001235, 0.0, 98770.0]
     """
-    return decimals(values, np.abs(values) * 10.0 ** (1 - digits))
+    return decimals(values, np.abs(values) * 10.0 ** (1 - digits), up)
 
 
 def in_decimals(f: PLDC, center: Array, spread: Array, unit: float, knots: float = 1e-9) -> PLDC:
