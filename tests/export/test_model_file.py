@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import warnings
+from types import GenericAlias
 from typing import Any
 
 import numpy as np
@@ -193,6 +194,19 @@ def test_numbers_that_are_whole_and_zeros_with_a_sign():
     array = np.array([1.0, -0.0, 0.0, 2.0**60, 0.5])
     text = json.dumps(write(array, np.ndarray))
     assert text == "[1, -0.0, 0, 1152921504606846976, 0.5]" and same(read(json.loads(text), np.ndarray, "a"), array)
+
+
+def test_annotations_may_be_names_for_arrays():
+    """As NDArray is since NumPy 2.5; and this may be an older one."""
+
+    class Name:
+        __value__ = np.ndarray[Any, np.dtype[np.float64]]
+
+    array = np.array([1.5, 2.0])
+    for hint in (GenericAlias(Name, (np.float64,)), GenericAlias(Name, (np.float64,)) | None):
+        assert write(array, hint) == [1.5, 2] and same(read([1.5, 2], hint, "a"), array)
+    with pytest.raises(ValueError, match="a must be of type ndarray"):
+        read("text", GenericAlias(Name, (np.float64,)), "a")
 
 
 def test_lists_of_dictionaries_alike_are_rows():

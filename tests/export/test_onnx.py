@@ -228,8 +228,8 @@ def test_settings_are_checked(settings, message):
 
 
 def test_what_cannot_be_exported_is_refused():
-    with pytest.raises(TypeError, match="fitted model"):
-        to_onnx(DCRegressor())
+    with pytest.raises(TypeError, match="Expected a fitted DCRegressor or DCClassifier, a Model or a PLDC, got 3"):
+        to_onnx(3)
     with pytest.raises(ValueError, match="style='relu'"):
         to_onnx(fitted(CLASSES, "truth"), style="relu")
     with pytest.raises(ValueError, match="no explanation"):

@@ -125,7 +125,9 @@ def _known(hint: Any, suits: Callable[[Any], bool]) -> tuple[Any, Any]:
     if get_origin(hint) in (Union, UnionType):
         options = [each for each in get_args(hint) if each is not NoneType]
         hint = options[0] if len(options) == 1 else next(filter(suits, options), options[0])
-    return hint, np.ndarray if hint is np.ndarray else get_origin(hint)
+    origin = np.ndarray if hint is np.ndarray else get_origin(hint)
+    alias = getattr(origin, "__value__", None)  # since NumPy 2.5 NDArray is a name for an array, and no array itself
+    return hint, origin if alias is None else get_origin(alias) or alias
 
 
 def _read_record(data: Any, kind: Any, place: str, objects: Objects | None) -> Any:

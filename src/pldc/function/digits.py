@@ -61,7 +61,8 @@ def in_decimals(f: PLDC, center: Array, spread: Array, unit: float, knots: float
 
     def rounded(term: Term) -> Term:
         hinges = None if term.hinges is None else _hinges(term.hinges, knots * spread)
-        return Term(*(_part(part, hinges, at, near, unit, fine) for part in term.parts), hinges)
+        plus, minus = (_part(part, hinges, at, near, unit, fine) for part in term.parts)
+        return Term(plus, minus, hinges)
 
     return f._each(rounded)
 
@@ -70,8 +71,9 @@ def _part(part: MaxAffine, hinges: Hinges | None, at: Array, near: Array, unit: 
     """Round a part. Of ramps it is their sums that are rounded, the heights at knots: errors do not add up."""
     d, slopes = len(at), part.slopes.copy()
     slopes[:, :d] = decimals(slopes[:, :d], near)
-    for j in range(d) if hinges is not None else ():
-        own = d + np.flatnonzero(hinges.source == j)
+    source = np.zeros(0) if hinges is None else hinges.source
+    for j in np.unique(source):
+        own = d + np.flatnonzero(source == j)
         heights = decimals(np.cumsum(slopes[:, own], axis=1), unit)
         slopes[:, own] = decimals(np.diff(heights, axis=1, prepend=0.0), unit)
     lost = (part.slopes - slopes)[:, :d] @ at
