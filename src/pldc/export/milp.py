@@ -21,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from pldc.export.milp_rows import Milp, Program
+from pldc.export.milp_rows import Milp
 from pldc.function import PLDC
 from pldc.function.max_affine import Array, IntArray, MaxAffine
+from pldc.function.mixed_integer import Program
 from pldc.function.optimize import polytope
 from pldc.function.term import Term
 
@@ -80,7 +81,9 @@ def to_milp(function: PLDC, bounds: Iterable[Any], relation: str = "=") -> Milp:
             _below(program, axes, at, -1.0, minus, plus)
     y = program.variables("output", [-np.inf], [np.inf])
     program.rows(np.append(value, y), np.append(np.ones(len(value)), -1.0 / size)[None], -middle / size, -middle / size)
-    return program.finished(y, -1.0 if relation == "<=" else 1.0)
+    cost = np.zeros(len(program.roles))
+    cost[y] = -1.0 if relation == "<=" else 1.0
+    return Milp(*program.assembled(), cost, tuple(program.roles))
 
 
 def _less(program: Program, x: IntArray, box: Array, center: Array) -> tuple[IntArray, Array]:

@@ -1,4 +1,4 @@
-"""Variables and rows of a mixed-integer program that grows, and what it is when it is finished."""
+"""A function as a mixed-integer program, when it is finished."""
 
 from __future__ import annotations
 
@@ -80,42 +80,3 @@ class Milp:
         wide = np.zeros((len(rows), len(self.roles)))
         wide[:, self.inputs] = rows
         return csr_array(wide)
-
-
-class Program:
-    """Variables and rows that are added lot by lot."""
-
-    def __init__(self) -> None:
-        self.roles: list[str] = []
-        self._whole: list[bool] = []
-        self._bounds: list[Array] = []
-        self._blocks: list[tuple[IntArray, Array]] = []
-        self._ends: list[Array] = []
-
-    def variables(self, role: str, lower: Any, upper: Any, whole: bool = False) -> IntArray:
-        """Add variables of one role, and return their places."""
-        start = len(self.roles)
-        self.roles += [role] * len(lower)
-        self._whole += [whole] * len(lower)
-        self._bounds.append(np.column_stack([lower, upper]))
-        return np.arange(start, len(self.roles))
-
-    def rows(self, places: IntArray, matrix: Array, lower: Any, upper: Any) -> None:
-        """Add rows lower ≤ matrix @ v[places] ≤ upper; the ends are numbers or arrays."""
-        self._blocks.append((places, matrix))
-        self._ends.append(np.column_stack([np.full(len(matrix), end, dtype=float) for end in (lower, upper)]))
-
-    def finished(self, output: IntArray, sign: float) -> Milp:
-        """Return all of it, with the cost sign · output."""
-        count, start, entries = len(self.roles), 0, []
-        for places, matrix in self._blocks:
-            row, column = np.nonzero(matrix)
-            entries.append((matrix[row, column], row + start, places[column]))
-            start += len(matrix)
-        values, row, column = (np.concatenate(each) for each in zip(*entries, strict=True))
-        row_lower, row_upper = np.vstack(self._ends).T.copy()
-        lower, upper = np.vstack(self._bounds).T.copy()
-        c = np.zeros(count)
-        c[output] = sign
-        A = csr_array((values, (row, column)), shape=(start, count))
-        return Milp(A, row_lower, row_upper, lower, upper, np.array(self._whole, dtype=int), c, tuple(self.roles))

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array
 
 from pldc.function.max_affine import Array, MaxAffine
+from pldc.function.mixed_integer import Program
 from pldc.function.term import Term
 
 MOST_BINARIES = 3000
@@ -121,12 +121,8 @@ class _Program:
 
     def __init__(self, steps: _Steps, target: float):
         self.steps, self.target = steps, target
-        self.low: list[float] = []
-        self.high: list[float] = []
-        self.integer: list[int] = []
+        self.program = Program()
         self.price: list[float] = []
-        self.rows: list[dict[int, float]] = []
-        self.ends: list[tuple[float, float]] = []
         self.r = self._variables(steps.total, 0.0, 1.0)
         self.sums: dict[int, float] = {}
         place, ways = 0, []
@@ -169,12 +165,8 @@ class _Program:
     def solve(self, max_seconds: float) -> tuple[Array | None, float]:
         """Return the nearest point, or None, and a bound on its cost."""
         self._row(self.sums, self.target, np.inf)
-        at = [(i, j, v) for i, row in enumerate(self.rows) for j, v in row.items()]
-        i, j, v = (np.array(column) for column in zip(*at, strict=True))
-        matrix = coo_array((v.astype(float), (i, j)), shape=(len(self.rows), len(self.low))).tocsr()
-        constraints = LinearConstraint(matrix, *np.array(self.ends).T)
-        price, integer = np.array(self.price), np.array(self.integer)
-        low, high = np.array(self.low), np.array(self.high)
+        matrix, row_low, row_high, low, high, integer = self.program.assembled()
+        constraints, price = LinearConstraint(matrix, row_low, row_high), np.array(self.price)
         limits = {"time_limit": float(max_seconds), "mip_rel_gap": CLOSE}
         found = milp(price, integrality=integer, bounds=Bounds(low, high), constraints=constraints, options=limits)
         bound = np.inf
@@ -195,13 +187,10 @@ class _Program:
         return point, bound
 
     def _variables(self, count: int, low: float, high: float, integer: int = 0, price: float = 0.0) -> list[int]:
-        first = len(self.low)
-        self.low += [low] * count
-        self.high += [high] * count
-        self.integer += [integer] * count
         self.price += [price] * count
-        return list(range(first, first + count))
+        places = self.program.variables("", np.full(count, low), np.full(count, high), whole=bool(integer))
+        return [int(place) for place in places]
 
     def _row(self, row: dict[int, float], low: float, high: float) -> None:
-        self.rows.append(row)
-        self.ends.append((low, high))
+        places, factors = np.array(list(row), dtype=np.intp), np.array([list(row.values())], dtype=float)
+        self.program.rows(places, factors, low, high)
