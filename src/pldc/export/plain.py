@@ -45,7 +45,7 @@ def write(value: Any, hint: Any, objects: Objects | None = None) -> Any:
     if is_dataclass(hint):
         hints = get_type_hints(hint)
         return {field.name: write(getattr(value, field.name), hints[field.name], objects) for field in fields(hint)}
-    if origin in (list, tuple):
+    if origin in (list, tuple) and get_origin(get_args(hint)[0]) is not dict:
         return [write(each, get_args(hint)[0], objects) for each in value]
     if origin is dict:
         return {key: write(each, get_args(hint)[1], objects) for key, each in value.items()}
@@ -101,6 +101,7 @@ def read(data: Any, hint: Any, place: str, objects: Objects | None = None) -> An
         return _read_record(data, hint, place, objects)
     if origin in (list, tuple):
         kinds = get_args(hint)
+        data = _read_any(data, place, objects or {}) if type(data) is dict else data  # rows of a list of dictionaries
         if type(data) is not list or (origin is tuple and kinds[-1] is not Ellipsis and len(data) != len(kinds)):
             wanted = "" if origin is list or kinds[-1] is Ellipsis else f" of {len(kinds)}"
             raise ValueError(f"{place} must be a list{wanted}, got {shortened(data)}.")

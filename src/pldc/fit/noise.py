@@ -35,7 +35,7 @@ LOWEST = 0.1  # of the scale, in mean sizes of the errors
 RIDGES = (0.03, 0.3, 3.0, 30.0, 300.0)
 KINDS = (Candidate(6, 1, RIDGES, 0, 40), Candidate(0, 4, RIDGES, 0, 40))
 STARTS = 2
-FINE = 1e-3  # of the mean size of the errors: what a scale need not say
+FINE = 3e-3  # of the mean size of the errors: what a scale need not say
 
 
 def errors_of(folds: CrossFit | None, settings: Settings, clock: Clock) -> tuple[Errors | None, bool]:

@@ -53,5 +53,6 @@ class Program:
             start += len(matrix)
         values, row, column = (np.concatenate(each) for each in zip(*entries, strict=True))
         A = csr_array((values, (row, column)), shape=(start, len(self.roles)))
-        ends, bounds = np.vstack(self._ends).T.copy(), np.vstack(self._bounds).T.copy()
-        return Assembled(A, *ends, *bounds, np.array(self._whole, dtype=int))
+        row_lower, row_upper = np.vstack(self._ends).T.copy()
+        lower, upper = np.vstack(self._bounds).T.copy()
+        return Assembled(A, row_lower, row_upper, lower, upper, np.array(self._whole, dtype=int))
