@@ -23,7 +23,14 @@ from pldc.solve.progress import shown
 class Answers:
     """Methods of :class:`pldc.DCRegressor`: paths, intervals, bounds."""
 
-    def path(self: Any, X: Any, y: Any, lams: ArrayLike, sample_weight: ArrayLike | None = None) -> Path:
+    def path(
+        self: Any,
+        X: Any,
+        y: Any,
+        lams: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Path:
         """Solve the program along several values of `lam`, each from the one before; the estimator is not changed.
 
         Parameters
@@ -33,6 +40,8 @@ class Answers:
         lams : array of shape (k,)
             In any order; solved from the largest to the smallest.
         sample_weight : array of shape (n,), optional
+        groups : array of shape (n,), optional
+            Rows of one group are not in each other's statistics, where a category has more than a dozen levels.
 
         Returns
         -------
@@ -41,7 +50,7 @@ class Answers:
             :func:`pldc.view.plots.plot_path`.
         """
         copy = clone(self)
-        given = copy._given(X, y, sample_weight)
+        given = copy._given(X, y, sample_weight, groups)
         rows = given.rows.take(np.flatnonzero(given.rows.weight > 0))
         values = np.sort(real(lams, "lams").ravel())[::-1]
         if not len(values) or not (np.isfinite(values).all() and (values > 0).all()):

@@ -59,20 +59,33 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     _tol: ClassVar[float] = 1e-4  # of a solver given by name; "admm" has its own
     model_: Model
     _folds: CrossFit | None
+    _grouped: tuple[np.ndarray, np.ndarray] | None = None  # targets and groups of the fit, as they were given
 
-    def _fit(self, given: Given, groups: ArrayLike | None, monitor: Monitor | None) -> None:
-        """Run the spine and keep what it learned."""
+    def _fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None, monitor: Monitor | None
+    ) -> None:
+        """Read the table, run the spine and keep what it learned."""
+        self._forget()
+        given = self._given(X, y, sample_weight, groups)
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {shown(monitor)}.")
         found = fit(given.rows, self._settings(given, groups), monitor)
         self._take(found, given.columns, given.medians)
+        self._grouped = None if groups is None else (np.array(y), np.array(groups))
         self._warn()
         if found.interrupted:
             solved = found.model.program
             at = "" if solved is None else f" at a certified gap of {solved.certificate.gap:.2g}"
             raise KeyboardInterrupt(f"Interrupted{at}; the model is usable: it holds the best function so far.")
 
-    def simplify(self, X: Any, y: Any, n_pieces: int = 8, sample_weight: ArrayLike | None = None) -> Self:
+    def simplify(
+        self,
+        X: Any,
+        y: Any,
+        n_pieces: int = 8,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn one function of few pieces from this model and the rows together; of classes, one for each score.
 
         Parameters
@@ -84,6 +97,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         n_pieces : int, default=8
             Pieces of each part, at most.
         sample_weight : array of shape (n,), optional
+        groups : array of shape (n,), optional
+            Rows of one group stay together, as in `fit`. Not given: those of the fit, if these are its rows in their
+            order.
 
         Returns
         -------
@@ -97,20 +113,33 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         self._points(X)
         whole("n_pieces", n_pieces, 1)
         simple = clone(self).set_params(n_pieces=n_pieces)
-        given = self._as_fitted(simple, X, y, sample_weight)
+        groups = self._groups_of(y) if groups is None else groups
+        given = self._as_fitted(simple, X, y, sample_weight, groups)
         if not np.array_equal(mine := getattr(self, "classes_", ()), yours := getattr(simple, "classes_", ())):
             raise ValueError(f"y must hold rows of the same classes as the fit, {list(mine)}; got {list(yours)}.")
         if hasattr(self, "feature_names_in_"):
             simple.feature_names_in_ = self.feature_names_in_
-        found = simplify(self.model_, self._folds, given.rows, n_pieces, self._settings(given, folds=FOLDS))
+        settings = self._settings(given, groups, folds=FOLDS if groups is None and given.folds is None else None)
+        found = simplify(self.model_, self._folds, given.rows, n_pieces, settings)
         if found.interrupted:
             raise KeyboardInterrupt("Interrupted; nothing was returned.")
         simple._take(found, given.columns, given.medians)
         return simple
 
-    def _as_fitted(self, copy: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> Given:
+    def _groups_of(self, y: Any) -> ArrayLike | None:
+        """Return the groups of the fit for the targets of the same rows; None if it had none."""
+        if self._grouped is None:
+            return None
+        targets, groups = self._grouped
+        if not np.array_equal(targets, np.asarray(y)):
+            raise ValueError("This model was fitted with groups, and these are not its rows in their order: give groups.")
+        return groups
+
+    def _as_fitted(
+        self, copy: Any, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None
+    ) -> Given:
         """Read rows in the features of this model: those of its training as they were then, others as new rows."""
-        given, model = copy._given(X, y, sample_weight), self.model_
+        given, model = copy._given(X, y, sample_weight, groups), self.model_
         if given.columns == model.columns and given.columns is not None:
             return given
         return Given(given.rows._replace(X=self._points(X)), model.columns, model.medians)
@@ -271,11 +300,11 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Delete what an older fit left: one that fails leaves no half of it behind."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-        self._folds = None
+        self._folds = self._grouped = None
 
     def __getstate__(self) -> Any:
         """Leave the rows out: the fits of the folds, which come with them, are only there to save time."""
-        return {**super().__getstate__(), "_folds": None}
+        return {**super().__getstate__(), "_folds": None, "_grouped": None}
 
     def summary(self) -> str:
         """Return five lines on a fitted model: pieces, score, certificate, settings, what matters and seconds."""

@@ -251,8 +251,7 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
         -------
         self
         """
-        self._forget()
-        self._fit(self._given(X, y, sample_weight, groups), groups, monitor)
+        self._fit(X, y, sample_weight, groups, monitor)
         return self
 
     def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:

@@ -27,7 +27,7 @@ def summary(estimator: Any) -> str:
 
 
 def _what(model: Model) -> str:
-    terms = [f.terms for f in model.functions]
+    terms = [f.centred for f in model.functions]
     count, d = max(map(len, terms)), len(model.center)
     plus, minus = np.sum([f.n_pieces for f in model.functions], axis=0)
     kind = {"program": "the convex program", "simplified": "few pieces"}.get(model.kind, "")

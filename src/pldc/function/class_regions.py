@@ -79,6 +79,7 @@ def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) 
         np.column_stack([first, second, key[first, at], key[second, at]]),
         slope[first, at] - slope[second, at],
         intercept[first, at] - intercept[second, at],
+        lead,
     )
     one = np.unique(found.of_row, return_index=True)[1]  # a row of each region
     narrowest = np.full(len(found), np.inf)
@@ -94,5 +95,5 @@ def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) 
 
 def _key(f: PLDC, local: LocalModel, points: Array) -> Array:
     """Numbers that are equal where one affine function rules: active pieces, and cells between knots."""
-    cells = [term.hinges.cells(points) for term in f.terms if term.hinges is not None]
+    cells = [term.hinges.cells(points - f.origin) for term in f.centred if term.hinges is not None]
     return np.column_stack([local.plus, local.minus, *cells])

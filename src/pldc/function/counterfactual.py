@@ -27,6 +27,7 @@ from pldc.function.term import Term, scattered
 
 HAIR = 1e-7  # of the step in value, by which the threshold is passed: rounding must not undo it
 TRIFLE = 1e-9  # of the distance, that no feature is moved by
+MOST_STEPS, TRIES = 4, 512  # neighbours, by steps of rounding, of a point that falls short of the threshold by it
 HALVINGS, SCATTERED = 50, 512  # to find some point beyond the threshold
 
 
@@ -124,29 +125,47 @@ def nearest_crossing(
         For the mixed-integer program; afterwards the best point so far is returned, and its bound.
     """
     value = float(function(x[None])[0])
-    upward = value < threshold
-    f = function if upward else -function
     step = abs(threshold - value)
     if step == 0:
         return Nearest(x.copy(), 0.0, 0.0)
-    target = (threshold if upward else -threshold) + HAIR * step
-    known = _some_point(f, x, target, cost, box)
-    if f.is_plain:
-        found = _nearest_of_pieces(f.terms[0], x, target, cost, box, known)
-    else:
-        if known is not None:  # nothing beyond its distance matters
-            reach = float(cost @ np.abs(known - x)) / cost
-            box = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
-        found = Nearest(*nearest_by_integers(f.terms, x, target, cost, box, known, max_seconds))
+    sign = 1.0 if value < threshold else -1.0
+    f, origin = sign * function, function.origin
+    target = sign * threshold + HAIR * step
+    near = f.moved(-origin)  # a function of x − origin, as are all numbers below
+    found = _nearest(near, x - origin, target, cost, box - origin[:, None], max_seconds)
     if found.point is None:
         return found
-    small = np.abs(found.point - x) * cost <= TRIFLE * found.cost  # rounding of the programs is no change
-    return found._replace(point=np.where(small, x, found.point))
+    moved = found.point - (x - origin)
+    moved[np.abs(moved) * cost <= TRIFLE * found.cost] = 0.0  # rounding of the programs is no change
+    return _rounded(f, x, moved, sign * threshold, found, cost, box)
+
+
+def _rounded(f: PLDC, x: Array, moved: Array, threshold: float, found: Nearest, cost: Array, box: Array) -> Nearest:
+    """Return x + moved in numbers that there are; far from zero they are some way apart, and one may fall short."""
+    near = np.random.RandomState(0).randint(-MOST_STEPS, MOST_STEPS + 1, (TRIES, len(x)))
+    tried = x + moved + np.vstack([np.zeros(len(x)), near]) * np.spacing(np.abs(x + moved))
+    tried = np.where(moved == 0, x, np.clip(tried, box[:, 0], box[:, 1]))
+    costs, beyond = np.abs(tried - x) @ cost, f(tried) >= threshold
+    if beyond[0] or not beyond.any():
+        return found._replace(point=tried[0])
+    best = int(np.where(beyond, costs, np.inf).argmin())
+    return found._replace(point=tried[best], cost=max(found.cost, float(costs[best])))
+
+
+def _nearest(f: PLDC, x: Array, target: float, cost: Array, box: Array, max_seconds: float) -> Nearest:
+    """Find the nearest point with f ≥ target, of a function whose centre is the origin."""
+    known = _some_point(f, x, target, cost, box)
+    if f.is_plain:
+        return _nearest_of_pieces(f.centred[0], x, target, cost, box, known)
+    if known is not None:  # nothing beyond its distance matters
+        reach = float(cost @ np.abs(known - x)) / cost
+        box = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
+    return Nearest(*nearest_by_integers(f.centred, x, target, cost, box, known, max_seconds))
 
 
 def _some_point(f: PLDC, x: Array, target: float, cost: Array, box: Array) -> Array | None:
     """Return a point with f ≥ target that is not far, or None: the best of some ways to points of the box."""
-    ends = np.vstack([scattered(f.terms, box, SCATTERED), *_single(x, box)])
+    ends = np.vstack([scattered(f.centred, box, SCATTERED), *_single(x, box)])
     ends = ends[f(ends) >= target]
     if not len(ends):
         return None

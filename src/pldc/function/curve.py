@@ -79,15 +79,17 @@ def partial_dependence(
     t, slopes = t[apart], slopes[apart]
     values = begin + np.append(0.0, np.cumsum(slopes * np.diff(t, prepend=0.0)))
     values += np.append(0.0, t) * (end - values[-1])  # rounding of the sum, spread over the way
-    x = low + (high - low) * t[:-1]
-    return Curve(name, np.concatenate([[low], x, [high]]), values, len(points))
+    x = np.append(low + (high - low) * np.append(0.0, t[:-1]), high)
+    apart = np.append(np.diff(x) > 0, True)  # far from zero kinks may round to one number
+    apart[0] = True
+    return Curve(name, x[apart], values[apart], len(points))
 
 
 def _bends(function: PLDC, start: Array, stop: Array) -> tuple[Array, Array, Array]:
     """Return where the curves of the rows change their slopes, t in [0, 1): row, t, and the change."""
     rows, times, changes = [], [], []
-    for term in function.terms:
-        for piece in straight(term, start, stop):
+    for term in function.centred:
+        for piece in straight(term, start - function.origin, stop - function.origin):
             length = piece.end - piece.begin
             for part, sign in zip(term.parts, (1.0, -1.0), strict=True):
                 found = stretches(part, piece.start, piece.stop)

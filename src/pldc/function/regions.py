@@ -152,8 +152,8 @@ def _across(left: list[str], cells: list[list[str]]) -> list[list[str]]:
     return [[left[i], *(cell[i] for cell in cells)] for i in range(1, len(left))]
 
 
-def group(points: Array, keys: Array, slope: Array, intercept: Array) -> Regions:
-    """Group rows by equal keys; slope and intercept are those at the rows, equal within a group up to rounding."""
+def group(points: Array, keys: Array, slope: Array, intercept: Array, value: Array) -> Regions:
+    """Group rows by equal keys; the rest is at the rows, slope and intercept equal within a group up to rounding."""
     if len(points) == 0:
         raise ValueError("regions(X) needs at least one row.")
     if not np.isfinite(points).all():
@@ -167,7 +167,7 @@ def group(points: Array, keys: Array, slope: Array, intercept: Array) -> Regions
     by_region = np.argsort(of_row, kind="stable")
     ends = np.cumsum(count)
     sorted_points, starts = points[by_region], ends - count
-    typical = _typical(sorted_points, starts, ends)
+    typical = by_region[_typical(sorted_points, starts, ends)]
     told = [of_row == k for k in range(min(len(count), MOST_RULES)) if count[k] >= LEAST_SHARE * len(points)]
     return Regions(
         of_row=of_row,
@@ -176,21 +176,22 @@ def group(points: Array, keys: Array, slope: Array, intercept: Array) -> Regions
         intercept=intercept,
         low=np.minimum.reduceat(sorted_points, starts),
         high=np.maximum.reduceat(sorted_points, starts),
-        typical=typical,
-        value=(slope * typical).sum(axis=1) + intercept,
+        typical=points[typical],
+        value=value[typical],
         rules=tuple(find_rule(points, inside) for inside in told),
         decided_by=tuple(_deciding(separation(points, inside)) for inside in told),
     )
 
 
-def _typical(points: Array, starts: IntArray, ends: IntArray) -> Array:
-    """Of each run of rows the one closest to their median, in standard deviations of all rows."""
-    spread = points.std(axis=0)
-    scaled = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    out = np.empty((len(starts), points.shape[1]))
+def _typical(points: Array, starts: IntArray, ends: IntArray) -> IntArray:
+    """Return the place of the row that is closest to the median, of each run; in standard deviations of all rows."""
+    around = points - points[0]  # far from zero means would round
+    spread = around.std(axis=0)
+    scaled = around / np.where(spread > 0, spread, 1.0)
+    out = np.empty(len(starts), dtype=np.intp)
     for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
         away = ((scaled[start:end] - np.median(scaled[start:end], axis=0)) ** 2).sum(axis=1)
-        out[k] = points[start + int(away.argmin())]
+        out[k] = start + int(away.argmin())
     return out
 
 
