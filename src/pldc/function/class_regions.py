@@ -79,7 +79,7 @@ def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) 
         np.column_stack([first, second, key[first, at], key[second, at]]),
         slope[first, at] - slope[second, at],
         intercept[first, at] - intercept[second, at],
-        lead,
+        lambda at: lead[at],
     )
     one = np.unique(found.of_row, return_index=True)[1]  # a row of each region
     narrowest = np.full(len(found), np.inf)

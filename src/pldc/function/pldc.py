@@ -204,7 +204,7 @@ class PLDC(TermSum):
         local = self.local(points)
         cells = [term.hinges.cells(around) for term in self.centred if term.hinges is not None]
         keys = np.column_stack([local.plus, local.minus, *cells])
-        return group(points, keys, local.slope, local.intercept, self(points))
+        return group(points, keys, local.slope, local.intercept, lambda at: self(points[at]))
 
     def minimize(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -152,8 +152,13 @@ def _across(left: list[str], cells: list[list[str]]) -> list[list[str]]:
     return [[left[i], *(cell[i] for cell in cells)] for i in range(1, len(left))]
 
 
-def group(points: Array, keys: Array, slope: Array, intercept: Array, value: Array) -> Regions:
-    """Group rows by equal keys; the rest is at the rows, slope and intercept equal within a group up to rounding."""
+def group(
+    points: Array, keys: Array, slope: Array, intercept: Array, value: Callable[[IntArray], Array]
+) -> Regions:
+    """Group rows by equal keys; slope and intercept are those at the rows, equal within a group up to rounding.
+
+    `value` returns that of the function at the rows whose places it is given.
+    """
     if len(points) == 0:
         raise ValueError("regions(X) needs at least one row.")
     if not np.isfinite(points).all():
@@ -177,7 +182,7 @@ def group(points: Array, keys: Array, slope: Array, intercept: Array, value: Arr
         low=np.minimum.reduceat(sorted_points, starts),
         high=np.maximum.reduceat(sorted_points, starts),
         typical=points[typical],
-        value=value[typical],
+        value=value(typical),
         rules=tuple(find_rule(points, inside) for inside in told),
         decided_by=tuple(_deciding(separation(points, inside)) for inside in told),
     )
