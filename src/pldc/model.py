@@ -185,6 +185,8 @@ class Model:
         is of numbers, as they are.
     medians : array of shape (d,) or None
         Of the training features, where `columns` is None: what stands for a missing number then.
+    booleans : tuple of int
+        Places of the columns that held nothing but True and False in training.
     errors : Errors or None
         At rows left out.
     cv_score : float or None
@@ -218,6 +220,7 @@ class Model:
     feature_names: tuple[str, ...] | None = None
     columns: Encoding | None = None
     medians: Array | None = None
+    booleans: tuple[int, ...] = ()
     errors: Errors | None = None
     cv_score: float | None = None
     cv_results: dict[str, Any] = field(default_factory=dict)
@@ -231,6 +234,9 @@ class Model:
     def __post_init__(self) -> None:
         for array in (self.center, self.spread):
             array.setflags(write=False)
+        width = self.center.size if self.columns is None else len(self.columns.columns)
+        if not set(self.booleans) <= set(range(width)):
+            raise ValueError(f"booleans must be places of columns, got {self.booleans!r:.80}.")
 
     @property
     def function(self) -> PLDC:
@@ -338,10 +344,16 @@ class Model:
         if given is None:
             return self.center
         if not hasattr(given, "keys"):
-            return real(given, "reference")
+            return self._filled(real(given, "reference"))
         labels, count = list(given.keys()), len(self.center)
         names: list[Any] = list(self.feature_names or range(count))
         for order in (names, list(range(count))):
             if len(labels) == count and set(labels) == set(order):
-                return np.array([given[label] for label in order], dtype=np.float64)
+                return self._filled(np.array([given[label] for label in order], dtype=np.float64))
         raise ValueError(f"reference must name each feature of X, {names}; it names {labels}.")
+
+    def _filled(self, row: Array) -> Array:
+        """Return numbers with the medians where they are missing, as for predictions."""
+        if self.medians is None or row.shape != self.medians.shape:
+            return row
+        return np.where(np.isnan(row), self.medians, row)

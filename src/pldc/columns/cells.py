@@ -158,6 +158,14 @@ def kind_of(column: RawColumn, name: str) -> tuple[str, str | None]:
     return {"M": "date", "U": "category", "T": "category", "S": "category"}.get(kind, "number"), column.zone
 
 
+def holds_booleans(column: RawColumn) -> bool:
+    """Say whether a column holds nothing but True, False and missing cells."""
+    if column.values.dtype.kind != "O" or column.category:
+        return column.values.dtype.kind == "b"
+    cells = [cell for cell in column.values if not is_missing(cell)]
+    return bool(cells) and all(isinstance(cell, (bool, np.bool_)) for cell in cells)
+
+
 def cells_as(column: RawColumn, name: str, kind: str, zone: str | None = None) -> Array:
     """Return the cells of a column, read as a kind: floats, texts or days, see :mod:`pldc.columns.features`."""
     if kind == "category":

@@ -68,6 +68,17 @@ class Encoding:
         tables = [[level for level, _ in f.table] for f in own if isinstance(f, Statistic)]
         return tuple(tables[0] if tables else [f.level for f in own if isinstance(f, Level)])
 
+    def each_level(self, column: int) -> tuple[tuple[str | None, ...], Array, Array]:
+        """Return the levels of a category, None for a missing cell if training saw any, with the numbers of each.
+
+        The numbers are those of the features at the places that come second, a row for each level.
+        """
+        places = np.flatnonzero(self.source == index(column))
+        levels: tuple[str | None, ...] = self.levels(column)
+        levels += (None,) * (self.gap_of(column) is not None)
+        cells = np.array([*levels, None], dtype=object)[:-1]
+        return levels, places, np.column_stack([self.features[k].values(cells) for k in places])
+
     def apply(self, table: Any) -> Array:
         """Return the numbers of a table, (n, number of features).
 

@@ -23,7 +23,7 @@ from pldc.columns import Encoding
 from pldc.estimators.checks import flag, positive, shown, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.estimators.summary import summary
-from pldc.estimators.tables import Given, points
+from pldc.estimators.tables import Given, booleans_of, points
 from pldc.fit import Fitted, Settings, fit, simplify
 from pldc.fit.spine import FOLDS
 from pldc.function.max_affine import Array
@@ -70,7 +70,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {shown(monitor)}.")
         found = fit(given.rows, self._settings(given, groups), monitor)
-        self._take(found, given.columns, given.medians)
+        self._take(found, given, booleans_of(X))
         self._grouped = None if groups is None else (np.array(y), np.array(groups))
         self._warn()
         if found.interrupted:
@@ -123,7 +123,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         found = simplify(self.model_, self._folds, given.rows, n_pieces, settings)
         if found.interrupted:
             raise KeyboardInterrupt("Interrupted; nothing was returned.")
-        simple._take(found, given.columns, given.medians)
+        simple._take(found, given, self.model_.booleans)
         return simple
 
     def _groups_of(self, y: Any) -> ArrayLike | None:
@@ -193,15 +193,6 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         check_is_fitted(self, "model_")
         return points(self, X, self.model_)
 
-    def _reference(self, reference: Any) -> Any:
-        """Return a point given by its columns in the features that the function sees."""
-        columns = self.model_.columns
-        if reference is None or columns is None:
-            return reference
-        if hasattr(reference, "keys"):
-            return columns.apply({name: [reference[name]] for name in reference.keys()})[0]  # noqa: SIM118 (a Series)
-        return columns.apply([list(reference)])[0]
-
     def _width(self, columns: Encoding | None) -> int:
         """Return the number of features that the function sees."""
         return int(self.n_features_in_) if columns is None else len(columns.features)
@@ -234,14 +225,16 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {shown(self.n_jobs)}.")
         return max(1, cpu_count() + 1 + int(self.n_jobs)) if self.n_jobs < 0 else int(self.n_jobs)
 
-    def _take(self, found: Fitted, columns: Encoding | None, medians: Array | None) -> None:
+    def _take(self, found: Fitted, given: Given, booleans: tuple[int, ...]) -> None:
         """Keep the model, and its numbers as attributes; what does not apply is not there."""
+        columns = given.columns
         names = getattr(self, "feature_names_in_", None) if columns is None else columns.feature_names
         model = replace(
             found.model,
             feature_names=None if names is None else tuple(map(str, names)),
             columns=columns,
-            medians=medians,
+            medians=given.medians,
+            booleans=booleans,
             classes=getattr(self, "classes_", None),
             version=pldc.__version__,
         )

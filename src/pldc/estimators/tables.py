@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 from sklearn.utils.validation import validate_data as scikit_learn_validate
 
 from pldc.columns import Encoding
-from pldc.columns.cells import Table, is_frame
+from pldc.columns.cells import Table, holds_booleans, is_frame
 from pldc.columns.learn import Draft, kinds_of, weighted_median
 from pldc.estimators.checks import refuse_masked, shown
 from pldc.estimators.folds import folds_for_statistics
@@ -88,6 +88,13 @@ def points(model: Any, X: Any, fitted: Model) -> Array:
     table = Table.read(X)
     table.refuse_empty()
     return fitted.columns.apply(Table(table.columns))  # scikit-learn has compared the names
+
+
+def booleans_of(X: Any) -> tuple[int, ...]:
+    """Return the places of the columns of a table to fit that hold nothing but True and False."""
+    if not (is_frame(X) or is_mixed(X) or np.asarray(X).dtype.kind == "b"):
+        return ()
+    return tuple(k for k, column in enumerate(Table.read(X).columns) if holds_booleans(column))
 
 
 def encoded(

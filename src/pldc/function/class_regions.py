@@ -51,6 +51,13 @@ class ClassRegions:
         rest = self.regions.columns(feature_names)
         return head | {"typical margin" if name == "value" else name: column for name, column in rest.items()}
 
+    def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10, width: int = 79) -> str:
+        """Return the fullest regions as plain text; value and slopes are those of the margin."""
+        return self.regions.to_text(feature_names, most, width, {"class": self.winner, "runner-up": self.runner_up})
+
+    def __str__(self) -> str:
+        return self.to_text()
+
 
 def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) -> ClassRegions:
     """Group the rows of `X` by the class that wins, the runner-up, and the pieces of both that rule there.

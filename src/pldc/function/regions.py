@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,13 @@ class Regions:
             f"{word} {name}": column for word, numbers_ in each for name, column in zip(names, numbers_.T, strict=True)
         }
 
-    def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10, width: int = 79) -> str:
+    def to_text(
+        self,
+        feature_names: Sequence[str] | None = None,
+        most: int = 10,
+        width: int = 79,
+        also: Mapping[str, Sequence[Any]] | None = None,
+    ) -> str:
         """Return the fullest regions as plain text: a column for each, and where each is.
 
         Parameters
@@ -94,14 +101,17 @@ class Regions:
             Regions to show, if so many fit.
         width : int, default=79
             Of the text.
+        also : dict, optional
+            More to say of each region, by name.
         """
+        also = also or {}
         names, slope = self._names(feature_names), self._cleaned()
         most, width = min(whole("most", most, 0), len(self)), whole("width", width, 1)
         strong = np.argsort(-(np.abs(slope[:most]) * self._spans()).max(axis=0), kind="stable")
         features = np.sort(strong[:MOST_FEATURES])
-        left = ["region", "rows", "share", "value", *(f"slope of {_cut(names[j])}" for j in features)]
+        left = ["region", *also, "rows", "share", "value", *(f"slope of {_cut(names[j])}" for j in features)]
         cells = [
-            [str(k), str(self.count[k]), f"{self.count[k] / self.count.sum():.0%}", number(self.value[k])]
+            [str(k), *(_cut(str(said[k])) for said in also.values()), str(self.count[k]), f"{self.count[k] / self.count.sum():.0%}", number(self.value[k])]
             + numbers(slope[k, features])
             for k in range(most)
         ]
@@ -138,6 +148,30 @@ class Regions:
         if len(set(names)) < d:
             raise ValueError(f"Feature names must differ, got {names!r:.200}.")
         return names
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+class RegionTable(dict[str, Array]):
+    """The regions of a model by columns, as ``pandas.DataFrame`` and ``polars.DataFrame`` take them; prints as text.
+
+    Attributes
+    ----------
+    regions : Regions or ClassRegions
+    feature_names : sequence of str or None
+    """
+
+    def __init__(self, regions: Any, feature_names: Sequence[str] | None = None) -> None:
+        super().__init__(regions.columns(feature_names))
+        self.regions, self.feature_names = regions, feature_names
+
+    def to_text(self, most: int = 10, width: int = 79) -> str:
+        """Return the fullest regions as plain text; see :meth:`Regions.to_text`."""
+        return str(self.regions.to_text(self.feature_names, most, width))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RegionTable, (self.regions, self.feature_names)
 
     def __str__(self) -> str:
         return self.to_text()
