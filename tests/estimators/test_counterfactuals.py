@@ -79,7 +79,9 @@ def test_a_missing_cell_stays_and_has_no_bounds(model):
         model.counterfactual(FRAME.iloc[gap], 0.0, bounds={"age": (-1.0, 1.0)})
 
 
-@pytest.mark.parametrize("pair", [(-np.inf, 1.0), (0.0, 1.0, 2.0), 3.0, ("low", "high"), (np.nan, None), (None, 10**400)])
+@pytest.mark.parametrize(
+    "pair", [(-np.inf, 1.0), (0.0, 1.0, 2.0), 3.0, ("low", "high"), (np.nan, None), (None, 10**400)]
+)
 def test_bounds_that_are_none_are_refused(model, pair):
     with pytest.raises(ValueError, match=r"bounds of 'dose' must be two finite numbers \(low, high\), None"):
         model.counterfactual(FRAME.iloc[ROW], 4.0, bounds={"dose": pair})
@@ -171,7 +173,9 @@ def test_region_tables_read_in_text_and_frames(classes, tmp_path):
         few = DCRegressor(n_jobs=1).fit(FRAME, Y).simplify(FRAME, Y, n_pieces=2)
     for table, words in ((few.region_table(FRAME), "value"), (classes.region_table(FRAME, tol=0.1), "runner-up")):
         text = str(table)
-        assert text == table.to_text() and text.startswith("region ") and words in text and "slope of cut = ideal" in text
+        assert (
+            text == table.to_text() and text.startswith("region ") and words in text and "slope of cut = ideal" in text
+        )
         assert max(map(len, text.splitlines())) <= 79 and "{" not in text
         frame = pd.DataFrame(table)
         assert frame["rows"].sum() == N and len(table.regions) == len(frame)

@@ -22,6 +22,7 @@ import pldc
 from pldc.columns import Encoding
 from pldc.estimators.checks import flag, positive, shown, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
+from pldc.estimators.misses import missed_gap, missed_levels
 from pldc.estimators.summary import summary
 from pldc.estimators.tables import Given, booleans_of, points
 from pldc.fit import Fitted, Settings, fit, simplify
@@ -30,10 +31,10 @@ from pldc.function.max_affine import Array
 from pldc.model import Model
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Seminorm, make_seminorm
-from pldc.problem.recipe import Recipe
+from pldc.problem.recipe import Recipe, Rows
 from pldc.select.cross_fit import CrossFit
-from pldc.solve.choose import SOLVERS, solver_setting
-from pldc.solve.run import STATUS, Monitor
+from pldc.solve.choose import solver_setting
+from pldc.solve.run import Monitor
 from pldc.solve.workers import blas_threads
 
 MOST_PIECES = 10_000  # of each part, that can be asked for
@@ -72,7 +73,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         found = fit(given.rows, self._settings(given, groups), monitor)
         self._take(found, given, booleans_of(X))
         self._grouped = None if groups is None else (np.array(y), np.array(groups))
-        self._warn()
+        self._warn(given.rows, found.interrupted)
         if found.interrupted:
             solved = found.model.program
             at = "" if solved is None else f" at a certified gap of {solved.certificate.gap:.2g}"
@@ -107,8 +108,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             Fitted. Its `function_`, or each of its `functions_`, is one function of at most `n_pieces` − `n_pieces`
             pieces, with at most as many linear regions as there are pairs of them, and all it says and does is of these
             alone. `fidelity_` is the R² to this model at rows that were left out, or the share of them at which both
-            say the same class; `simplification_` has the cross-validated scores of both. With `monotone` the pieces are
-            sums of monotone curves.
+            say the same class (where `max_seconds` left no time for the folds, at fresh points between the rows);
+            `simplification_` has the cross-validated scores of both. With `monotone` the pieces are sums of monotone
+            curves.
         """
         self._points(X)
         whole("n_pieces", n_pieces, 1)
@@ -132,7 +134,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             return None
         targets, groups = self._grouped
         if not np.array_equal(targets, np.asarray(y)):
-            raise ValueError("This model was fitted with groups, and these are not its rows in their order: give groups.")
+            raise ValueError(
+                "This model was fitted with groups, and these are not its rows in their order: give groups."
+            )
         return groups
 
     def _as_fitted(
@@ -333,22 +337,12 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
         return add_nodes
 
-    def _warn(self) -> None:
-        """Say which gap was missed. The model is complete by now: nothing is lost where the warning is an error."""
-        solved = self.model_.program
-        if solved is None or solved.certificate.gap <= 1.01 * solved.tol:  # recomputed: rounding is forgiven
-            return
-        reason = STATUS[solved.status]
-        realistic = getattr(SOLVERS.get(solved.solver), "realistic_tol", 0.0)
-        if solved.tol < realistic:
-            reason += f" ({realistic:g} is realistic for solver={solved.solver!r})"
+    def _warn(self, rows: Rows, interrupted: bool) -> None:
+        """Say what was missed. The model is complete by now: nothing is lost where the warning is an error."""
         free = getattr(self.solver, "name", self.solver) == "auto" and self._loss().boxed
-        if realistic > 0 and free and solved.status in ("max_iter", "stalled"):
-            reason += "; solver='exact' is accurate, where it can be had"
-        if solved.status == "optimal":  # in the solver's own numbers, but not in those of the data
-            reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
-        gap = f"The certified relative gap is {solved.certificate.gap:.2g}, not tol={solved.tol:.2g}"
-        warnings.warn(f"{gap}: {reason}.", ConvergenceWarning, stacklevel=4)
+        for missed in (missed_gap(self.model_, free), "" if interrupted else missed_levels(self.model_, rows)):
+            if missed:
+                warnings.warn(missed, ConvergenceWarning, stacklevel=4)
 
 
 def starts_seed(random_state: Any) -> int:

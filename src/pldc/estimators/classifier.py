@@ -88,7 +88,8 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
     chosen_ : list of dict
         Few pieces: the kinds of functions that were kept; see :class:`DCRegressor`.
     fidelity_ : float
-        With a number as `n_pieces`: the share of the rows left out at which the larger model says the same class.
+        With a number as `n_pieces`: the share of the rows left out at which the larger model says the same class; where
+        `max_seconds` left no time for the folds, of fresh points between the rows.
     simplification_ : ClassSimplification
         With a number as `n_pieces`: `fidelity_`, and the cross-validated scores and errors of both.
     certificate_ : Certificate

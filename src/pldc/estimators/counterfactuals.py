@@ -1,4 +1,4 @@
-"""What would change a prediction: a row as it was given, and the nearest one beyond a threshold, in the same columns."""
+"""What would change a prediction: the nearest row beyond a threshold, in the columns that were given."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Counterfactuals:
             With `point`, `changes`, `cost`, `bound`, in the columns of the table; ``print`` shows a table.
         """
         check_is_fitted(self, "model_")
-        model, (row, cells) = self.model_, self._given_row(x)
+        model, f, (row, cells) = self.model_, self.model_.function, self._given_row(x)
         low, high = model.cut
         if not isinstance(threshold, Real) or not low <= threshold <= high or not np.isfinite(float(threshold)):
             raise ValueError(
@@ -90,7 +90,7 @@ class Counterfactuals:
         box, two = self._box(Given(row, cells), fixed, named("bounds", bounds))
         found = Nearest(row, 0.0, 0.0)  # one that is cut to the threshold has reached it
         if before != threshold:
-            found = nearest_crossing(model.function, row, float(threshold), price / model.spread, box, limit, two)
+            found = nearest_crossing(f, row, float(threshold), price / model.spread, box, limit, two)
         if found.point is None:
             why = "exists;" if np.isinf(found.bound) else f"was found in {limit:g} seconds: raise max_seconds,"
             why += " widen the bounds or fix fewer features"

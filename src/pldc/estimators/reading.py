@@ -72,12 +72,13 @@ class Reading:
         if at is None:
             if model.columns.columns[column].kind == "date":
                 raise ValueError(
-                    f"The column {name!r} holds dates, along whose cycles predictions are not piecewise linear: compare "
-                    "predictions at the dates of interest instead."
+                    f"The column {name!r} holds dates, along whose cycles predictions are not piecewise linear: "
+                    "compare predictions at the dates of interest instead."
                 )
             if between is not None:
                 raise ValueError(f"between is for columns of numbers; {name!r} holds categories.")
-            return level_means(f, X, name, *model.columns.each_level(column), limits)
+            levels, places, values = model.columns.each_level(column)
+            return level_means(f, X, name, levels, places, values, limits)
         if gap is not None:  # a cell that is given is not missing
             X = X.copy()
             X[:, gap] = 0.0

@@ -121,7 +121,8 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
         Few pieces: the kinds of functions that were kept. Each with its features ("plain" or "hinged"), knots of each
         feature, pieces of each part, ridge, how often coordinates were learned, and the number of starts averaged.
     fidelity_ : float
-        With a number as `n_pieces`: R² to the larger model at rows left out.
+        With a number as `n_pieces`: R² to the larger model at rows left out; where `max_seconds` left no time for the
+        folds, at fresh points between the rows.
     simplification_ : Simplification
         With a number as `n_pieces`: `fidelity_` and the cross-validated scores of both.
     certificate_ : Certificate

@@ -50,7 +50,8 @@ def _score(estimator: Any, model: Model) -> str:
     if scoring is None and loss == "squared":
         text = f"R² about {1.0 + score:.3f} at rows left out"
     elif scoring is None:
-        text = f"mean {loss} loss {number(-score)} at rows left out"
+        over = "" if model.levels is None else f"over {len(model.levels)} levels "
+        text = f"mean {loss} loss {number(-score)} {over}at rows left out"
     else:
         text = f"score {number(score)} at rows left out"
     if model.simplification is not None:

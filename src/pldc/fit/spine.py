@@ -7,7 +7,7 @@ The program:              standardise → choose λ → solve → certify → ba
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,12 +82,13 @@ def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
         models.append(found.model)
         interrupted |= found.interrupted
     chosen = [dict(kind, level=q) for q, model in zip(levels, models, strict=True) for kind in model.chosen]
+    scores: list[Any] = [model.cv_score for model in models]
     whole = replace(
         models[0],
         functions=tuple(model.function for model in models),
         levels=levels,
         errors=None,
-        cv_score=None,
+        cv_score=None if None in scores else float(np.mean(scores)),
         cv_results={},
         simplification=None,
         program=None,

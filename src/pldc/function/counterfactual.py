@@ -176,9 +176,7 @@ def _rounded(f: PLDC, x: Array, moved: Array, threshold: float, found: Nearest, 
     return found._replace(point=tried[best], cost=max(found.cost, float(costs[best])))
 
 
-def _nearest(
-    f: PLDC, x: Array, target: float, cost: Array, box: Array, max_seconds: float, two: np.ndarray
-) -> Nearest:
+def _nearest(f: PLDC, x: Array, target: float, cost: Array, box: Array, max_seconds: float, two: np.ndarray) -> Nearest:
     """Find the nearest point with f ≥ target, of a function whose centre is the origin."""
     known = _some_point(f, x, target, cost, box, two)
     if f.is_plain and not two.any():

@@ -70,9 +70,7 @@ def nearest_by_integers(
 class _Steps:
     """Steps along each free feature, between its ends and the knots of all terms: x_j = ends_j[0] + Σ w r."""
 
-    def __init__(
-        self, terms: Sequence[Term], x: Array, cost: Array, box: Array, farthest: float, two: np.ndarray
-    ):
+    def __init__(self, terms: Sequence[Term], x: Array, cost: Array, box: Array, farthest: float, two: np.ndarray):
         self.x, self.cost, self.farthest = x, cost, farthest
         self.free = np.flatnonzero(box[:, 1] > box[:, 0])
         self.two = two[self.free]

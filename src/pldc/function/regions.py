@@ -90,7 +90,7 @@ class Regions:
         feature_names: Sequence[str] | None = None,
         most: int = 10,
         width: int = 79,
-        also: Mapping[str, Sequence[Any]] | None = None,
+        also: Mapping[str, Array] | None = None,
     ) -> str:
         """Return the fullest regions as plain text: a column for each, and where each is.
 
@@ -111,7 +111,13 @@ class Regions:
         features = np.sort(strong[:MOST_FEATURES])
         left = ["region", *also, "rows", "share", "value", *(f"slope of {_cut(names[j])}" for j in features)]
         cells = [
-            [str(k), *(_cut(str(said[k])) for said in also.values()), str(self.count[k]), f"{self.count[k] / self.count.sum():.0%}", number(self.value[k])]
+            [
+                str(k),
+                *(_cut(str(said[k])) for said in also.values()),
+                str(self.count[k]),
+                f"{self.count[k] / self.count.sum():.0%}",
+                number(self.value[k]),
+            ]
             + numbers(slope[k, features])
             for k in range(most)
         ]
@@ -186,9 +192,7 @@ def _across(left: list[str], cells: list[list[str]]) -> list[list[str]]:
     return [[left[i], *(cell[i] for cell in cells)] for i in range(1, len(left))]
 
 
-def group(
-    points: Array, keys: Array, slope: Array, intercept: Array, value: Callable[[IntArray], Array]
-) -> Regions:
+def group(points: Array, keys: Array, slope: Array, intercept: Array, value: Callable[[IntArray], Array]) -> Regions:
     """Group rows by equal keys; slope and intercept are those at the rows, equal within a group up to rounding.
 
     `value` returns that of the function at the rows whose places it is given.
