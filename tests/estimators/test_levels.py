@@ -58,9 +58,7 @@ def test_what_needs_one_function_says_so(model):
     questions = [lambda: model.curve(0, X), lambda: model.region_table(X), lambda: model.counterfactual(X[0], 0.0)]
     questions += [lambda method=method: model.explain(X, method=method) for method in ("local", "path", "shapley")]
     for ask in questions:
-        with pytest.raises(
-            ValueError, match=r"several quantiles, \(0.1, 0.5, 0.9\).*functions_\[k\], or fit one level"
-        ):
+        with pytest.raises(ValueError, match=r"several quantiles, \(0.1, .*functions_\[k\], or fit one level"):
             ask()
     with pytest.raises(ValueError, match="take two of its columns"):
         model.predict_interval(X)
@@ -95,9 +93,8 @@ def test_the_score_is_the_mean_of_those_of_the_levels(model):
         each = [DCRegressor(loss=Quantile(q), n_jobs=1).fit(X, Y).cv_score_ for q in LEVELS]
         DCRegressor(loss=Quantile(LEVELS), n_jobs=1).fit(X, Y)  # no warning: its quantiles hold their shares
     assert model.cv_score_ == pytest.approx(np.mean(each))
-    assert f"mean quantile loss {-np.mean(each):.4f}"[:24] in str(model) and "over 3 levels at rows left out" in str(
-        model
-    )
+    assert f"mean quantile loss {-np.mean(each):.4f}"[:24] in str(model)
+    assert "over 3 levels at rows left out" in str(model)
 
 
 def test_ties_are_on_both_sides_of_a_level():

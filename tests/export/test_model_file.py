@@ -208,7 +208,7 @@ def test_skops_loads_with_the_types_that_are_documented(tmp_path):
         "pldc.function.max_affine.MaxAffine",
         "pldc.function.pldc.PLDC",
         "pldc.function.term.Term",
-        "pldc.model.Errors",
+        "pldc.function.errors.Errors",
         "pldc.model.Model",
     ]
     model, path = fitted("default"), tmp_path / "m.skops"
