@@ -173,10 +173,8 @@ def test_region_tables_read_in_text_and_frames(classes, tmp_path):
         few = DCRegressor(n_jobs=1).fit(FRAME, Y).simplify(FRAME, Y, n_pieces=2)
     for table, words in ((few.region_table(FRAME), "value"), (classes.region_table(FRAME, tol=0.1), "runner-up")):
         text = str(table)
-        assert (
-            text == table.to_text() and text.startswith("region ") and words in text
+        assert text == table.to_text() and text.startswith("region ") and words in text
         assert "slope of cut = ideal" in text
-        )
         assert max(map(len, text.splitlines())) <= 79 and "{" not in text
         frame = pd.DataFrame(table)
         assert frame["rows"].sum() == N and len(table.regions) == len(frame)

@@ -78,10 +78,11 @@ def test_levels_are_checked_and_kept():
     assert Quantile([0.3]).up == Quantile(0.3).up and len(Quantile([0.3]).each) == 1
 
 
-def test_a_pickle_and_a_limit_of_time(model):
+def test_a_pickle_and_a_limit_of_time(model, monkeypatch):
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict(X), model.predict(X))
-    short = DCRegressor(loss=Quantile(LEVELS), max_seconds=0.001, n_jobs=1)
+    monkeypatch.setattr("pldc.fit.spine.SHORTEST_FIT", 1e-6)
+    short = DCRegressor(loss=Quantile(LEVELS), max_seconds=1e-6, n_jobs=1)
     with pytest.warns(ConvergenceWarning, match=r"Quantiles that are off: 0.1 \(\d+% of the training rows are below\)"):
         short.fit(X, Y)
     assert short.predict(X).shape == (300, 3)

@@ -229,10 +229,11 @@ def _texts(column: RawColumn, name: str) -> Array:
     known: dict[Any, str | None] = {}
     out = np.empty(len(column.values), dtype=object)
     for k, cell in enumerate(column.values.tolist() if column.values.dtype.kind in "biufUT" else column.values):
+        key = type(cell), cell  # True is equal to 1, and another level
         try:
-            if cell not in known:
-                known[cell] = None if is_missing(cell) else _text(cell, name)
-            out[k] = known[cell]
+            if key not in known:
+                known[key] = None if is_missing(cell) else _text(cell, name)
+            out[k] = known[key]
         except TypeError:  # not hashable
             out[k] = None if is_missing(cell) else _text(cell, name)
     return out

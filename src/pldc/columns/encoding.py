@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from operator import index
 from typing import Any
@@ -35,8 +36,15 @@ class Encoding:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the encoded features."""
-        return tuple(feature.name(self.columns[feature.column].name) for feature in self.features)
+        """Names of the encoded features: columns keep theirs, and what would have a name twice has a number."""
+        names = [feature.name(self.columns[feature.column].name) for feature in self.features]
+        taken = {name for name, feature in zip(names, self.features, strict=True) if isinstance(feature, Number)}
+        for k, feature in enumerate(self.features):
+            if not isinstance(feature, Number):
+                numbered = (f"{names[k]} ({count})" for count in itertools.count(2))
+                names[k] = next(name for name in itertools.chain([names[k]], numbered) if name not in taken)
+                taken.add(names[k])
+        return tuple(names)
 
     @property
     def source(self) -> Array:

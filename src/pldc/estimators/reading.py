@@ -11,7 +11,7 @@ import numpy as np
 from pldc.estimators.checks import choice, shown
 from pldc.function import PLDC, Contributions, Curve, Explanation, Interactions, LevelMeans
 from pldc.function.contributions import METHODS, contributions
-from pldc.function.curve import level_means, partial_dependence
+from pldc.function.curve import category_curve, partial_dependence
 from pldc.function.max_affine import Array, real
 from pldc.function.regions import FEW_PIECES, RegionTable
 from pldc.function.swaps import interactions, sample
@@ -78,7 +78,7 @@ class Reading:
             if between is not None:
                 raise ValueError(f"between is for columns of numbers; {name!r} holds categories.")
             levels, places, values = model.columns.each_level(column)
-            return level_means(f, X, name, levels, places, values, limits)
+            return category_curve(f, X, name, levels, places, values, limits)
         if gap is not None:  # a cell that is given is not missing
             X = X.copy()
             X[:, gap] = 0.0

@@ -85,7 +85,7 @@ class LevelMeans:
         return f"LevelMeans({self.feature}: {len(self)} levels, mean of {self.rows} rows)"
 
 
-def level_means(
+def category_curve(
     function: PLDC,
     points: Array,
     name: str,
