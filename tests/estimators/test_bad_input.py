@@ -205,7 +205,7 @@ def test_wrong_shapes(lam):
     [
         (None, ValueError, "X must be a table of shape .*; got None"),
         ({"a": [1.0], "c": ["x"]}, TypeError, r"got a dictionary: make it a frame, pandas.DataFrame\(X\)"),
-        ({"a": 1.0, "c": "x"}, TypeError, r"of one row \(\[X\]\)"),
+        ({"a": 1.0, "c": "x"}, TypeError, r"or pandas.DataFrame\(\[X\]\) of a row"),
         ("row", ValueError, r"got a Series. Expected 2D: one row is frame.iloc\[\[0\]\]"),
         ([1.0, 2.0], ValueError, "Expected 2D array"),
         (3, ValueError, "Expected 2D array"),

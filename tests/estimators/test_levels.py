@@ -56,6 +56,7 @@ def test_what_needs_one_function_says_so(model):
     with pytest.raises(AttributeError, match="several functions, functions_"):
         _ = model.function_
     questions = [lambda: model.curve(0, X), lambda: model.region_table(X), lambda: model.counterfactual(X[0], 0.0)]
+    questions.append(lambda: model.generalization_bound(X, Y))
     questions += [lambda method=method: model.explain(X, method=method) for method in ("local", "path", "shapley")]
     for ask in questions:
         with pytest.raises(ValueError, match=r"several quantiles, \(0.1, .*functions_\[k\], or fit one level"):

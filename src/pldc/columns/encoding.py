@@ -93,7 +93,7 @@ class Encoding:
         Parameters
         ----------
         table : DataFrame of pandas or polars, Arrow table, array of shape (n, d), or dict of columns
-            With the columns of the training, in their order; a dict in any order.
+            With the columns of the training: by their names, in any order, or without names in that of the training.
         """
         given = Table.read(table)
         given = given.in_order(self.names)

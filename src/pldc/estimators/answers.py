@@ -82,7 +82,8 @@ class Answers:
     ) -> Bound:
         """Bound the expected loss of `function_`, with probability at least 1 − delta; see :mod:`pldc.select.bound`.
 
-        The theorem is for the worst case: on tables of ordinary size the bound is far above the loss on new rows.
+        The theorem is for the worst case: on tables of ordinary size the bound is far above the loss on new rows. The
+        discrepancy comes from five random halves of at most 300 rows, whatever their number; it may take minutes.
 
         Parameters
         ----------
@@ -102,6 +103,7 @@ class Answers:
             joint one in standardised features, bounded by the pieces of `function_`.
         """
         self._points(X)
+        function = self.model_.function
         if not (isinstance(delta, Real) and 0 < delta < 1):
             raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r:.80}.")
         columns = self.model_.columns
@@ -117,4 +119,4 @@ class Answers:
         recipe, number = self._recipe(columns), None if M is None else positive("M", M)
         joint = replace(recipe, standardize=True, penalty=Joint())
         halves = discrepancy_of(joint, rows, 0 if self.random_state is None else self.random_state)
-        return bound_of_fit(self.function_, recipe, rows, halves.upper, number, float(delta))
+        return bound_of_fit(function, recipe, rows, halves.upper, number, float(delta))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.explain_classes import labelled
-from pldc.function.max_affine import Array, as_points
+from pldc.function.explain_classes import ranked
+from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
 from pldc.function.regions import Regions, group
 from pldc.function.term import LocalModel
@@ -70,13 +70,8 @@ def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) 
     classes : array
         The label of each score.
     """
-    functions, labels = labelled(functions, classes)
-    points = as_points(X, functions[0].n_features)
-    scores = np.array([f(points) for f in functions])
-    order = np.argsort(-scores, axis=0, kind="stable")
-    first, second, at = order[0], order[1], np.arange(len(points))
-    local = [f.local(points) for f in functions]
-    lead = scores[first, at] - scores[second, at]
+    functions, labels, points, first, second, lead = ranked(functions, X, classes)
+    at, local = np.arange(len(points)), [f.local(points) for f in functions]
     slope, intercept = np.array([own.slope for own in local]), np.array([own.intercept for own in local])
     keys = [_key(f, own, points) for f, own in zip(functions, local, strict=True)]
     widest = max(key.shape[1] for key in keys)
