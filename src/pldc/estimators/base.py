@@ -80,12 +80,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             raise KeyboardInterrupt(f"Interrupted{at}; the model is usable: it holds the best function so far.")
 
     def simplify(
-        self,
-        X: Any,
-        y: Any,
-        n_pieces: int = 8,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self, X: Any, y: Any, n_pieces: int = 8, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         """Learn one function of few pieces from this model and the rows together; of classes, one for each score.
 
