@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pldc import PLDC, Model, Simplification
-from pldc.model import MOST_ERRORS, Errors
+from pldc.function.errors import MOST_ERRORS, Errors
 
 CORNER = abs(PLDC.affine([1.0, 0.0]))
 MODEL = Model("program", (CORNER,), center=np.array([1.0, 2.0]), spread=np.array([1.0, 4.0]), limits=(0.5, 2.0))
@@ -111,7 +111,7 @@ def test_intervals_are_the_prediction_and_as_far_as_errors_went():
     X = np.array([[-3.0, 0.0], [1.5, 9.0]])
     low, high = model.interval(X, 0.5)
     assert low.tolist() == [2.0 - 10.0, 1.5 - 10.0] and high.tolist() == [12.0, 11.5]
-    with pytest.raises(ValueError, match="Intervals come from rows left out: fit with lam='cv'"):
+    with pytest.raises(ValueError, match="Intervals come from rows left out, and this fit left out none: fit"):
         MODEL.interval(X, 0.5)
 
 
@@ -181,3 +181,13 @@ def test_a_simplification_says_what_it_cost():
     assert str(about) == "3 − 2 pieces: cross-validated score -0.1235, -0.1 before; fidelity 0.977"
     early = str(replace(about, score=np.nan, score_before=np.nan))
     assert early == "3 − 2 pieces: not cross-validated, for want of time; fidelity 0.977"
+
+
+def test_intervals_that_cannot_be_had_say_what_to_do():
+    for kind, words in (
+        ("program", "fit with lam='cv' and at least four"),
+        ("simplified", "raise max_seconds"),
+        ("compact", "fit at least four distinct rows, and raise max_seconds"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            replace(MODEL, kind=kind).interval(np.zeros((1, 2)), 0.5)

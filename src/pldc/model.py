@@ -11,13 +11,10 @@ from numpy.typing import ArrayLike
 
 from pldc.columns import Encoding
 from pldc.function import PLDC, ClassExplanation, Explanation, explain, explain_classes
-from pldc.function.digits import significant
+from pldc.function.errors import Errors
 from pldc.function.max_affine import Array, IntArray, real
 from pldc.problem.certificate import Certificate
 from pldc.problem.losses import softmax
-
-MOST_ERRORS = 1000  # at rows left out that are kept: of more, so many quantiles
-ERROR_DIGITS = 4  # of the size of an error, which is rounded up: an interval is never too narrow
 
 
 @dataclass(frozen=True)
@@ -110,52 +107,6 @@ class ClassSimplification(Simplification):
 
 
 @dataclass(frozen=True, eq=False)
-class Errors:
-    """What intervals are made of: the errors at rows left out, and where they are large.
-
-    Attributes
-    ----------
-    size : array of shape (k,)
-        Sizes of the errors, increasing; in units of the scale, if there is one.
-    weight : array of shape (k,) or (1,)
-        Of the rows they were made at; (1,): of all alike.
-    scale : PLDC or None
-        How large errors are at x, on average; None: as large everywhere.
-    limits : (float, float)
-        Range that the scale is cut to.
-    """
-
-    size: Array
-    weight: Array
-    scale: PLDC | None = None
-    limits: tuple[float, float] = (0.0, np.inf)
-
-    @classmethod
-    def of(cls, size: Array, weight: Array) -> Errors:
-        """Keep all, or of many so many quantiles."""
-        order = np.lexsort((weight, size))
-        size, weight = size[order], weight[order]
-        if len(size) > MOST_ERRORS:
-            mass = np.cumsum(weight)
-            share = mass[-1] / MOST_ERRORS
-            at = np.searchsorted(mass, share * np.arange(1, MOST_ERRORS + 1) * (1 - 1e-12))
-            size, weight = size[np.minimum(at, len(size) - 1)], np.array([share])
-        alike = weight[:1] if len(weight) and (weight == weight[0]).all() else weight
-        return cls(significant(size, ERROR_DIGITS, up=True), alike)
-
-    def quantile(self, coverage: float) -> float:
-        """Smallest size at or below which lies `coverage` of the weight and of one more row; else the largest."""
-        mass = np.cumsum(np.broadcast_to(self.weight, self.size.shape))
-        need = coverage * (mass[-1] + self.weight.mean()) * (1 - 1e-12)
-        return float(self.size[min(int((mass < need).sum()), len(self.size) - 1)])
-
-    def width(self, X: Array, coverage: float) -> Array:
-        """How far an interval reaches to either side at each row of X."""
-        scale = np.ones(len(X)) if self.scale is None else np.clip(self.scale(X), *self.limits)
-        return np.asarray(self.quantile(coverage) * scale)
-
-
-@dataclass(frozen=True, eq=False)
 class Model:
     """What a fit has learned, and what is to be said of it.
 
@@ -188,6 +139,8 @@ class Model:
         is of numbers, as they are.
     medians : array of shape (d,) or None
         Of the training features, where `columns` is None: what stands for a missing number then.
+    booleans : tuple of int
+        Places of the columns that held nothing but True and False in training.
     errors : Errors or None
         At rows left out.
     cv_score : float or None
@@ -221,6 +174,7 @@ class Model:
     feature_names: tuple[str, ...] | None = None
     columns: Encoding | None = None
     medians: Array | None = None
+    booleans: tuple[int, ...] = ()
     errors: Errors | None = None
     cv_score: float | None = None
     cv_results: dict[str, Any] = field(default_factory=dict)
@@ -234,12 +188,20 @@ class Model:
     def __post_init__(self) -> None:
         for array in (self.center, self.spread):
             array.setflags(write=False)
+        width = self.center.size if self.columns is None else len(self.columns.columns)
+        if not set(self.booleans) <= set(range(width)):
+            raise ValueError(f"booleans must be places of columns, got {self.booleans!r:.80}.")
 
     @property
     def function(self) -> PLDC:
         """The function of a regression."""
+        if self.levels is not None:
+            raise ValueError(
+                f"This model predicts several quantiles, {self.levels}, each by a function of its own: ask one of "
+                "them, model.functions_[k], or fit one level, loss=Quantile(0.9)."
+            )
         if len(self.functions) > 1:
-            raise ValueError("This model has several functions, and not one to ask: fit one level, or one class alone.")
+            raise ValueError("This model has a score for each class, functions_, and not one function to ask.")
         return self.functions[0]
 
     @property
@@ -302,9 +264,7 @@ class Model:
         if self.levels is not None:
             raise ValueError(f"This model predicts quantiles, {self.levels}: take two of its columns as an interval.")
         if self.errors is None:
-            raise ValueError(
-                "Intervals come from rows left out: fit with lam='cv', at least four distinct rows and enough time."
-            )
+            raise ValueError(f"Intervals come from rows left out, and this fit left out none: {self._remedy()}.")
         if not (isinstance(coverage, Real) and 0 < coverage < 1):
             raise ValueError(f"coverage must lie strictly between 0 and 1, got {coverage!r:.80}.")
         middle, width = self.predict(X), self.errors.width(X, coverage)
@@ -341,10 +301,24 @@ class Model:
         if given is None:
             return self.center
         if not hasattr(given, "keys"):
-            return real(given, "reference")
+            return self._filled(real(given, "reference"))
         labels, count = list(given.keys()), len(self.center)
         names: list[Any] = list(self.feature_names or range(count))
         for order in (names, list(range(count))):
             if len(labels) == count and set(labels) == set(order):
-                return np.array([given[label] for label in order], dtype=np.float64)
+                return self._filled(np.array([given[label] for label in order], dtype=np.float64))
         raise ValueError(f"reference must name each feature of X, {names}; it names {labels}.")
+
+    def _remedy(self) -> str:
+        """Say how a fit leaves rows out."""
+        if self.kind == "program":
+            return "fit with lam='cv' and at least four distinct rows"
+        if self.kind == "simplified":
+            return "raise max_seconds"
+        return "fit at least four distinct rows, and raise max_seconds if it is given"
+
+    def _filled(self, row: Array) -> Array:
+        """Return numbers with the medians where they are missing, as for predictions."""
+        if self.medians is None or row.shape != self.medians.shape:
+            return row
+        return np.where(np.isnan(row), self.medians, row)

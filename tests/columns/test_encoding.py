@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from pldc.columns import Column, DatePart, Encoding, Level, Missing, Number, Statistic
+from pldc.columns.cells import RawColumn, cells_as
 
 RULES = Encoding(
     (Column("a", "number"), Column("b", "number"), Column("c", "category"), Column("t", "date")),
@@ -128,3 +129,23 @@ def broken(*path, value):
 def test_malformed_records_are_refused_with_the_place_named(record, message):
     with pytest.raises(ValueError, match=message):
         Encoding.from_dict(record)
+
+
+def test_true_is_another_level_than_one():
+    cells = np.array([True, 1, 1.0, "1", "True", False, 0, "a"] * 2, dtype=object)
+    texts = cells_as(RawColumn(cells), "odd", "category")
+    assert texts.tolist() == ["True", "1", "1", "1", "True", "False", "0", "a"] * 2
+
+
+def test_features_have_names_of_their_own():
+    columns = tuple(Column(name, "number") for name in ("a", "a is missing", "a is missing (2)"))
+    rules = Encoding(columns, (Number(0, 0.0), Missing(0), Number(1, 0.0), Missing(1), Number(2, 0.0)))
+    assert rules.feature_names == (
+        "a",
+        "a is missing (3)",
+        "a is missing",
+        "a is missing is missing",
+        "a is missing (2)",
+    )
+    twins = Encoding((Column("a", "category"), Column("a = b", "category")), (Level(0, "b = c"), Level(1, "c")))
+    assert twins.feature_names == ("a = b = c", "a = b = c (2)")

@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
+from pldc.columns import learn
 from pldc.columns.cells import Table
 from pldc.columns.features import DatePart, Level, Missing, Number, Statistic
-from pldc.columns.learn import Draft, codes_of, date_parts, kinds_of, level_means, weighted_median
+from pldc.columns.learn import Draft, codes_of, date_parts, distinct_targets, kinds_of, weighted_median
+
+
+def level_means(codes, y, weight, n_levels):
+    """Of one target."""
+    values, label = distinct_targets([y], len(y))
+    return learn.level_means(codes, label, values, weight, n_levels)[:, 0]
 
 
 def learned(table, y, weight=None, splits=()):
@@ -54,10 +61,37 @@ def test_level_means_know_no_order_and_a_weight_is_a_number_of_rows(rows):
     np.testing.assert_array_equal(with_zero, found)
 
 
+def statistics(codes, y, weight):
+    """The table of the only feature of a category."""
+    encoding, _ = learned({"city": np.array([f"c{k:02d}" for k in codes], dtype=object)}, y, weight)
+    return np.array([value for _, value in encoding.features[0].table])
+
+
 def test_small_weights_do_not_drown_the_levels(rows):
-    codes, y, _ = rows
-    small = level_means(codes, y, np.full(200, 1 / 200), 20)
-    np.testing.assert_allclose(small, level_means(codes, y, np.ones(200), 20), rtol=1e-12)
+    codes, y, weight = rows
+    plain = statistics(codes, y, np.ones(200))
+    assert np.ptp(plain) > 0.5
+    np.testing.assert_allclose(statistics(codes, y, np.full(200, 1 / 200)), plain, rtol=1e-12)
+    np.testing.assert_allclose(statistics(codes, y, weight * 1e-3), statistics(codes, y, weight / weight.mean()))
+
+
+def test_half_a_row_twice_is_the_row(rows):
+    codes, y, weight = rows
+    twice = statistics(np.tile(codes, 2), np.tile(y, 2), np.tile(0.5 * weight, 2))
+    np.testing.assert_allclose(twice, statistics(codes, y, weight), rtol=1e-12)
+    small = np.where(np.arange(200) < 100, 0.2, 0.9)
+    twice = statistics(np.tile(codes, 2), np.tile(y, 2), np.tile(0.5 * small, 2))
+    np.testing.assert_allclose(twice, statistics(codes, y, small), rtol=1e-12)
+
+
+def test_shares_of_many_classes_are_those_of_each_alone(rows):
+    codes, _, weight = rows
+    label = np.random.default_rng(4).integers(0, 40, 200)
+    shares = [(label == k) + 0.0 for k in range(40)]
+    values, place = distinct_targets(shares, 200)
+    found = learn.level_means(codes, place, values, weight, 20)
+    for k in range(40):
+        np.testing.assert_allclose(found[:, k], level_means(codes, shares[k], weight, 20), rtol=0, atol=1e-14)
 
 
 def test_levels_that_differ_by_chance_all_have_the_mean():

@@ -197,3 +197,30 @@ def test_wrong_shapes(lam):
         model.predict(X[0])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         fit(y=Y[:5], lam=lam)
+
+
+@pytest.mark.parametrize("columns", [["a", "c"], ["a"]], ids=["categories", "numbers"])
+@pytest.mark.parametrize(
+    "wrong, kind, match",
+    [
+        (None, ValueError, "X must be a table of shape .*; got None"),
+        ({"a": [1.0], "c": ["x"]}, TypeError, r"got a dictionary: make it a frame, pandas.DataFrame\(X\)"),
+        ({"a": 1.0, "c": "x"}, TypeError, r"or pandas.DataFrame\(\[X\]\) of a row"),
+        ("row", ValueError, r"got a Series. Expected 2D: one row is frame.iloc\[\[0\]\]"),
+        ([1.0, 2.0], ValueError, "Expected 2D array"),
+        (3, ValueError, "Expected 2D array"),
+    ],
+    ids=str,
+)
+def test_what_is_no_table_is_refused(columns, wrong, kind, match):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": np.arange(6.0), "c": list("xyxyxy")})[columns]
+    model = DCRegressor(lam=0.1).fit(frame, np.arange(6.0))
+    wrong = frame.iloc[0] if wrong == "row" else wrong
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        with pytest.raises(kind, match=match):
+            model.predict(wrong)
+    if not isinstance(wrong, (int, list)):
+        with pytest.raises(kind, match=match):
+            DCRegressor(lam=0.1).fit(wrong, np.arange(6.0))

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import d2_pinball_score
 from tests.quick import few_kinds
 
@@ -51,11 +52,15 @@ def test_score_is_the_share_of_the_pinball_loss_explained(model):
 
 
 def test_what_needs_one_function_says_so(model):
-    assert not hasattr(model, "function_") and not hasattr(model, "cv_score_")
+    assert not hasattr(model, "function_")
     with pytest.raises(AttributeError, match="several functions, functions_"):
         _ = model.function_
-    with pytest.raises(ValueError, match="several functions"):
-        model.explain(X)
+    questions = [lambda: model.curve(0, X), lambda: model.region_table(X), lambda: model.counterfactual(X[0], 0.0)]
+    questions.append(lambda: model.generalization_bound(X, Y))
+    questions += [lambda method=method: model.explain(X, method=method) for method in ("local", "path", "shapley")]
+    for ask in questions:
+        with pytest.raises(ValueError, match=r"several quantiles, \(0.1, .*functions_\[k\], or fit one level"):
+            ask()
     with pytest.raises(ValueError, match="take two of its columns"):
         model.predict_interval(X)
     with pytest.raises(ValueError, match="one level at a time"):
@@ -74,13 +79,31 @@ def test_levels_are_checked_and_kept():
     assert Quantile([0.3]).up == Quantile(0.3).up and len(Quantile([0.3]).each) == 1
 
 
-def test_a_pickle_and_a_limit_of_time(model):
+def test_a_pickle_and_a_limit_of_time(model, monkeypatch):
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict(X), model.predict(X))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        short = DCRegressor(loss=Quantile(LEVELS), max_seconds=0.3, n_jobs=1).fit(X, Y)
+    monkeypatch.setattr("pldc.fit.spine.SHORTEST_FIT", 1e-6)
+    short = DCRegressor(loss=Quantile(LEVELS), max_seconds=1e-6, n_jobs=1)
+    with pytest.warns(ConvergenceWarning, match=r"Quantiles that are off: 0.1 \(\d+% of the training rows are below\)"):
+        short.fit(X, Y)
     assert short.predict(X).shape == (300, 3)
+
+
+def test_the_score_is_the_mean_of_those_of_the_levels(model):
+    with few_kinds(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        each = [DCRegressor(loss=Quantile(q), n_jobs=1).fit(X, Y).cv_score_ for q in LEVELS]
+        DCRegressor(loss=Quantile(LEVELS), n_jobs=1).fit(X, Y)  # no warning: its quantiles hold their shares
+    assert model.cv_score_ == pytest.approx(np.mean(each))
+    assert f"mean quantile loss {-np.mean(each):.4f}"[:24] in str(model)
+    assert "over 3 levels at rows left out" in str(model)
+
+
+def test_ties_are_on_both_sides_of_a_level():
+    steps = np.repeat([0.0, 1.0], 150)
+    with few_kinds(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DCRegressor(loss=Quantile([0.3, 0.7]), n_jobs=1).fit(steps[:, None] + 1e-3 * X, steps)
 
 
 def test_ctrl_c_in_one_level_leaves_all():

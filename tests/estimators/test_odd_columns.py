@@ -230,3 +230,19 @@ def test_categories_of_numbers_and_levels_that_no_row_has():
     assert features(model) == ("odd = 1", "odd = 2")
     found = learns(model, cells)
     np.testing.assert_array_equal(model.predict(frame(pd.Series(np.where(EVEN, "1", "2")))), found)
+
+
+def test_a_column_with_the_name_of_an_indicator_is_another_feature():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 40))
+    frame = pd.DataFrame(
+        {"a": np.where(b > 1, np.nan, a), "a is missing": b, "c = x": a, "c": np.where(a > 0, "x", "y")}
+    )
+    model = DCRegressor(lam=0.05).fit(frame, np.where(b > 1, 3.0, a) + b)
+    names = model.model_.feature_names
+    assert len(set(names)) == len(names) == 6 and {"a is missing", "a is missing (2)", "c = x (2)"} <= set(names)
+    assert model.curve("a is missing", frame)(0.3) == pytest.approx(
+        model.predict(frame.assign(**{"a is missing": 0.3})).mean()
+    )
+    assert "a is missing (2)" in str(model.explain(frame[:1])) and len(pd.DataFrame(model.region_table(frame)))
+    assert model.counterfactual(frame.iloc[0], float(np.median(model.predict(frame)))).features == tuple(frame.columns)

@@ -201,5 +201,5 @@ def test_several_levels_have_importances_and_five_lines(frame):
     dose, age, noise = model.feature_importances_
     assert dose > age > noise and model.interactions(frame).strength.shape == (3, 3)
     assert "for 2 levels" in str(model) and len(str(model).splitlines()) == 5
-    with pytest.raises(ValueError, match="several functions"):
+    with pytest.raises(ValueError, match="several quantiles"):
         model.curve("dose", frame)

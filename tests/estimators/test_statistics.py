@@ -1,11 +1,13 @@
 """Statistics of the target must not tell it, whatever the folds are."""
 
+import pickle
 import sqlite3
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import LeaveOneOut
+from sklearn.model_selection import GroupKFold, LeaveOneOut
+from tests.quick import few_kinds, few_starts
 
 from pldc import DCRegressor, Quantile
 from pldc.compact.start import quantile_knots
@@ -47,3 +49,48 @@ def test_sqlite_is_told_of_a_column_that_is_not_there():
 def test_several_levels_of_three_rows_have_no_certificate():
     model = DCRegressor(loss=Quantile([0.1, 0.9])).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 5.0])
     assert model.model_.program is None and not hasattr(model, "certificate_")
+
+
+GROUPS = np.arange(N) // 6
+SHARED = np.random.default_rng(1).normal(size=N // 6)[GROUPS]  # noise that the rows of a group share
+LEVELS = pd.DataFrame({"level": (GROUPS % 14).astype(str), "x": RNG.normal(size=N)})  # nearly the group
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    with few_starts(), few_kinds():
+        model = DCRegressor(n_jobs=1).fit(LEVELS, SHARED, groups=GROUPS)
+        return model, model.simplify(LEVELS, SHARED, n_pieces=2)
+
+
+def leaves_groups_whole(model):
+    """Say whether no fold of a model has rows of one group on both sides: its targets are those of its group."""
+    folds = model._folds
+    return all(not set(folds.rows.y[train]) & set(folds.rows.y[test]) for train, test in folds.splits)
+
+
+def test_groups_outlive_a_simplification(grouped):
+    model, few = grouped
+    assert leaves_groups_whole(model) and leaves_groups_whole(few)
+    np.testing.assert_array_equal(few._folds.rows.X, model._folds.rows.X)  # the folds of the fit, not new ones
+    assert few.simplification_.score_before < -0.7  # about R² − 1: noise is not predicted
+
+
+def test_groups_of_other_rows_must_be_given(grouped):
+    model, _ = grouped
+    other = np.random.default_rng(2).permutation(N)
+    with pytest.raises(ValueError, match="fitted with groups, and these are not its rows in their order: give groups"):
+        model.simplify(LEVELS.iloc[other], SHARED[other], n_pieces=2)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert loaded._grouped is None  # no training rows
+    with few_starts(), few_kinds():
+        few = loaded.simplify(LEVELS.iloc[other], SHARED[other], n_pieces=2, groups=GROUPS[other])
+    assert leaves_groups_whole(few) and few.simplification_.score_before < -0.7
+
+
+def test_splitters_of_groups_can_be_simplified_and_have_paths():
+    model = DCRegressor(cv=GroupKFold(3), n_jobs=1)
+    with few_starts(), few_kinds():
+        few = model.fit(LEVELS, SHARED, groups=GROUPS).simplify(LEVELS, SHARED, n_pieces=2)
+    assert leaves_groups_whole(few) and len(few._folds.splits) == 3
+    assert len(model.path(LEVELS[:30], SHARED[:30], [0.5], groups=GROUPS[:30]).lams) == 1

@@ -8,6 +8,10 @@ import pytest
 from tests.function.common import KINDS, random_functions, random_hinged, random_pldc
 
 from pldc.function import PLDC, Hinges, explain, from_dict
+from pldc.function.class_regions import class_regions
+from pldc.function.counterfactual import nearest_crossing
+from pldc.function.curve import partial_dependence
+from pldc.function.path import path_contributions
 from pldc.function.term_sum import split_center
 
 BY = np.array([3.0, -2.0])  # near: the same function at the origin is exact enough to compare with
@@ -168,3 +172,47 @@ def test_records_and_copies(pair):
 def test_only_what_is_far_needs_a_centre():
     near, away = split_center(np.array([5.0, 1e6, -1e6]), np.array([1.0, 1.0, 1e5]))
     np.testing.assert_array_equal([near, away], [[5.0, 0.0, -1e6], [0.0, 1e6, 0.0]])
+
+
+TERA = np.array([1e12, -1e12])
+
+
+def near_and_far(kind, seed):
+    """A function, the same one far from the origin, and rows that are exact at both places."""
+    rng = np.random.default_rng(seed)
+    f = random_functions(rng, 2)[kind]
+    return f, f.moved(TERA), np.round(rng.normal(size=(12, 2)) * 64) / 64
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_paths_curves_and_regions_far_away_are_those_at_the_origin(kind, seed):
+    f, far, rows = near_and_far(kind, seed)
+    found = path_contributions(far, rows[:6] + TERA, rows[6:] + TERA)
+    np.testing.assert_allclose(found, path_contributions(f, rows[:6], rows[6:]), rtol=0, atol=1e-12)
+    curve, at_home = (
+        partial_dependence(g, 0, rows + o, -3.0 + o[0], 3.0 + o[0]) for g, o in ((far, TERA), (f, 0 * TERA))
+    )
+    x = np.linspace(-3, 3, 49)
+    np.testing.assert_allclose(curve(x + TERA[0]), at_home(x), rtol=0, atol=1e-2)  # kinks round to steps of 1e-4
+    assert (np.diff(curve.x) > 0).all() and np.isfinite(curve.slopes).all() and abs(len(curve) - len(at_home)) < 3
+    here, there = f.regions(rows), far.regions(rows + TERA)
+    np.testing.assert_array_equal(there.of_row, here.of_row)
+    np.testing.assert_allclose(there.value, f(there.typical - TERA), rtol=0, atol=1e-12)
+    both = [class_regions([g, -g], rows + o, np.array(["a", "b"])) for g, o in ((f, 0 * TERA), (far, TERA))]
+    np.testing.assert_array_equal(both[1].regions.of_row, both[0].regions.of_row)
+    margin = 2 * np.abs(f(both[1].regions.typical - TERA))
+    np.testing.assert_allclose(both[1].regions.value, margin, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_counterfactuals_far_away_are_those_at_the_origin(kind, seed):
+    f, far, rows = near_and_far(kind, seed)
+    box, cost = np.tile([-3.0, 3.0], (2, 1)), np.ones(2)
+    threshold = float(np.quantile(f(np.random.default_rng(seed).uniform(-3, 3, (500, 2))), 0.2 + 0.2 * seed))
+    near = nearest_crossing(f, rows[0], threshold, cost, box)
+    found = nearest_crossing(far, rows[0] + TERA, threshold, cost, box + TERA[:, None])
+    assert found.cost == pytest.approx(near.cost, abs=2e-3)  # numbers are 1.2e-4 apart there
+    side = np.sign(threshold - f(rows[:1])[0])
+    assert side * (far(found.point[None])[0] - threshold) >= 0

@@ -144,3 +144,25 @@ def test_out_of_time_the_best_so_far_is_returned_with_a_bound():
     whole, short = (nearest_crossing(f, x, threshold, cost, box, limit) for limit in (60.0, 1e-6))
     assert short.bound <= whole.cost * (1 + 1e-6) and whole.cost <= short.cost * (1 + 1e-6)
     assert (f(short.point[None])[0] - threshold) * (f(x[None])[0] - threshold) <= 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(6))
+def test_features_of_two_values_have_one_of_them(kind, seed):
+    f, x, threshold, cost, box = case(300 + seed, 3, kind)
+    two = np.array([True, False, True])
+    x[two], box[two] = seed % 2, [0.0, 1.0]
+    found = nearest_crossing(f, x, threshold, cost, box, two=two)
+    each = []  # all four ways to set them, the rest fixed there
+    for a in (0.0, 1.0):
+        for b in (0.0, 1.0):
+            held, at = box.copy(), x.copy()
+            held[0], held[2], at[0], at[2] = a, b, a, b
+            if (f(at[None])[0] < threshold) != (f(x[None])[0] < threshold):
+                each.append(cost @ np.abs(at - x))
+            else:
+                each.append(cost @ np.abs(at - x) + nearest_crossing(f, at, threshold, cost, held).cost)
+    assert (found.point is None) == np.isinf(min(each))
+    if found.point is not None:
+        assert np.isin(found.point[two], [0.0, 1.0]).all()
+        assert found.cost == pytest.approx(min(each), rel=1e-5, abs=1e-6)

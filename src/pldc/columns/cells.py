@@ -158,6 +158,14 @@ def kind_of(column: RawColumn, name: str) -> tuple[str, str | None]:
     return {"M": "date", "U": "category", "T": "category", "S": "category"}.get(kind, "number"), column.zone
 
 
+def holds_booleans(column: RawColumn) -> bool:
+    """Say whether a column holds nothing but True, False and missing cells."""
+    if column.values.dtype.kind != "O" or column.category:
+        return column.values.dtype.kind == "b"
+    cells = [cell for cell in column.values if not is_missing(cell)]
+    return bool(cells) and all(isinstance(cell, (bool, np.bool_)) for cell in cells)
+
+
 def cells_as(column: RawColumn, name: str, kind: str, zone: str | None = None) -> Array:
     """Return the cells of a column, read as a kind: floats, texts or days, see :mod:`pldc.columns.features`."""
     if kind == "category":
@@ -221,10 +229,11 @@ def _texts(column: RawColumn, name: str) -> Array:
     known: dict[Any, str | None] = {}
     out = np.empty(len(column.values), dtype=object)
     for k, cell in enumerate(column.values.tolist() if column.values.dtype.kind in "biufUT" else column.values):
+        key = type(cell), cell  # True is equal to 1, and another level
         try:
-            if cell not in known:
-                known[cell] = None if is_missing(cell) else _text(cell, name)
-            out[k] = known[cell]
+            if key not in known:
+                known[key] = None if is_missing(cell) else _text(cell, name)
+            out[k] = known[key]
         except TypeError:  # not hashable
             out[k] = None if is_missing(cell) else _text(cell, name)
     return out

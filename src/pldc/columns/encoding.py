@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from operator import index
 from typing import Any
@@ -35,8 +36,15 @@ class Encoding:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the encoded features."""
-        return tuple(feature.name(self.columns[feature.column].name) for feature in self.features)
+        """Names of the encoded features: columns keep theirs, and what would have a name twice has a number."""
+        names = [feature.name(self.columns[feature.column].name) for feature in self.features]
+        taken = {name for name, feature in zip(names, self.features, strict=True) if isinstance(feature, Number)}
+        for k, feature in enumerate(self.features):
+            if not isinstance(feature, Number):
+                numbered = (f"{names[k]} ({count})" for count in itertools.count(2))
+                names[k] = next(name for name in itertools.chain([names[k]], numbered) if name not in taken)
+                taken.add(names[k])
+        return tuple(names)
 
     @property
     def source(self) -> Array:
@@ -68,13 +76,24 @@ class Encoding:
         tables = [[level for level, _ in f.table] for f in own if isinstance(f, Statistic)]
         return tuple(tables[0] if tables else [f.level for f in own if isinstance(f, Level)])
 
+    def each_level(self, column: int) -> tuple[tuple[str | None, ...], Array, Array]:
+        """Return the levels of a category, None for a missing cell if training saw any, with the numbers of each.
+
+        The numbers are those of the features at the places that come second, a row for each level.
+        """
+        places = np.flatnonzero(self.source == index(column))
+        levels: tuple[str | None, ...] = self.levels(column)
+        levels += (None,) * (self.gap_of(column) is not None)
+        cells = np.array([*levels, None], dtype=object)[:-1]
+        return levels, places, np.column_stack([self.features[k].values(cells) for k in places])
+
     def apply(self, table: Any) -> Array:
         """Return the numbers of a table, (n, number of features).
 
         Parameters
         ----------
         table : DataFrame of pandas or polars, Arrow table, array of shape (n, d), or dict of columns
-            With the columns of the training, in their order; a dict in any order.
+            With the columns of the training: by their names, in any order, or without names in that of the training.
         """
         given = Table.read(table)
         given = given.in_order(self.names)

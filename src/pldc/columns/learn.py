@@ -113,6 +113,8 @@ class Draft:
             of all rows.
         """
         features, columns = [], []
+        values, label = distinct_targets([target for _, target in targets], len(self.weight))
+        weight = self.counted(label) if self.levels else self.weight
         for k, (cells, own) in enumerate(zip(self.cells, self.features, strict=True)):
             features += own
             columns += [feature.values(cells) for feature in own]
@@ -120,17 +122,31 @@ class Draft:
                 continue
             names = self.levels[k]
             codes = codes_of(cells, names)
-            for about, target in targets:
-                everywhere = level_means(codes, target, self.weight, len(names))
-                numbers = everywhere[codes]
-                for there, here in splits:
-                    numbers[here] = level_means(codes[there], target[there], self.weight[there], len(names))[
-                        codes[here]
-                    ]
-                table = tuple(zip(names, everywhere[:-2].tolist(), strict=True))
-                features.append(Statistic(k, table, float(everywhere[-1]), float(everywhere[-2]), about))
-                columns.append(numbers)
+            everywhere = level_means(codes, label, values, weight, len(names))
+            numbers = everywhere[codes]
+            for there, here in splits:
+                numbers[here] = level_means(codes[there], label[there], values, weight[there], len(names))[codes[here]]
+            for (about, _), means in zip(targets, everywhere.T.tolist(), strict=True):
+                table = tuple(zip(names, means[:-2], strict=True))
+                features.append(Statistic(k, table, means[-1], means[-2], about))
+            columns += list(numbers.T)
         return Encoding(self.columns, tuple(features)), np.column_stack(columns)
+
+    def counted(self, label: Array) -> Array:
+        """Return weights as numbers of rows: where they are less than one on average, distinct rows count as one."""
+        here = self.weight > 0
+        if not here.any() or self.weight[here].min() >= 1.0:
+            return self.weight
+        count = len(np.unique(np.column_stack([self.numbers()[here], label[here]]), axis=0))
+        return np.asarray(self.weight * max(1.0, count / float(self.weight.sum())))
+
+
+def distinct_targets(targets: Sequence[Array], n: int) -> tuple[Array, Array]:
+    """Return the distinct rows (u, m) of m targets, and which of them each of n rows has."""
+    if not targets:
+        return np.zeros((1, 0)), np.zeros(n, dtype=np.intp)
+    values, label = np.unique(np.column_stack(targets), axis=0, return_inverse=True)
+    return values, label.ravel()
 
 
 def date_parts(column: int, days: Array, weight: Array) -> list[Feature]:
@@ -150,41 +166,56 @@ def codes_of(cells: Array, levels: list[str]) -> Array:
     return np.array([places.get(cell, -1) for cell in cells], dtype=np.intp)
 
 
-def level_means(codes: Array, target: Array, weight: Array, n_levels: int) -> Array:
-    """Return the mean target in each level, among missing cells and, last, of an unknown level.
+def level_means(codes: Array, label: Array, values: Array, weight: Array, n_levels: int) -> Array:
+    """Return the mean targets (n_levels + 2, m) in each level, among missing cells and, last, of an unknown level.
 
     Each mean is drawn towards that of all rows, as far as the means of levels differ by chance: with the variance s²
-    within levels and t² between them, both estimated, a level of n rows keeps the share n t² / (n t² + s²). Weights
-    that are below one on average count as one on average. The order of the rows does not change a bit.
+    within levels and t² between them, both estimated, a level of n rows keeps the share n t² / (n t² + s²). A weight
+    is a number of rows. The order of the rows does not change a bit.
+
+    Parameters
+    ----------
+    codes : int array of shape (n,)
+        The level of each row; −2 where it is missing.
+    label : int array of shape (n,)
+        The row of `values` that has its targets.
+    values : array of shape (u, m)
+    weight : array of shape (n,)
+    n_levels : int
     """
     here = weight > 0
     if not here.any():
-        return np.zeros(n_levels + 2)
-    codes, target, weight = merged(codes[here], target[here], weight[here] * max(1.0, here.sum() / weight.sum()))
-    center = float(weight @ target / weight.sum())
-    scale = float(np.abs(target - center).max()) or 1.0
-    deviation = (target - center) / scale
-    mass, first, second = (
-        np.bincount(codes + 2, weights=weight * deviation**power, minlength=n_levels + 2) for power in range(3)
-    )
+        return np.zeros((n_levels + 2, values.shape[1]))
+    codes, label, weight = merged(codes[here], label[here], weight[here])
+    places, label = np.unique(label, return_inverse=True)
+    values, total = values[places], weight.sum()
+    center = np.bincount(label, weights=weight) @ values / total
+    scale = np.abs(values - center).max(axis=0)
+    scale[scale == 0] = 1.0
+    deviation = (values - center) / scale
+    begins = np.flatnonzero(np.append(True, np.diff(codes) != 0))  # of the rows of each level that there is
+    first, second = np.zeros((2, n_levels + 2, len(center)))
+    for power, sums in ((1, first), (2, second)):
+        sums[codes[begins] + 2] = np.add.reduceat(weight[:, None] * deviation[label] ** power, begins, axis=0)
+    mass = np.bincount(codes + 2, weights=weight, minlength=n_levels + 2)[:, None]
     seen = mass > 0
-    total, groups = mass.sum(), int(seen.sum())
+    groups = int(seen.sum())
     mean = np.divide(first, mass, out=np.zeros_like(first), where=seen)
     share = np.zeros_like(mean)
     if 2 <= groups < total:
-        within = max(float((second - mass * mean**2).sum()), 0.0) / (total - groups)
-        usual = (total - float(mass @ mass) / total) / (groups - 1)
-        between = max((float(mass @ mean**2) / (groups - 1) - within) / usual, 0.0)
+        within = np.maximum((second - mass * mean**2).sum(axis=0), 0.0) / (total - groups)
+        usual = (total - float((mass**2).sum()) / total) / (groups - 1)
+        between = np.maximum(((mass * mean**2).sum(axis=0) / (groups - 1) - within) / usual, 0.0)
         np.divide(mass * between, mass * between + within, out=share, where=mass * between > 0)
-    return np.roll(center + scale * share * mean, -2)
+    return np.roll(center + scale * share * mean, -2, axis=0)
 
 
-def merged(codes: Array, target: Array, weight: Array) -> tuple[Array, Array, Array]:
+def merged(codes: Array, label: Array, weight: Array) -> tuple[Array, Array, Array]:
     """Sort rows, and merge those of one level and target."""
-    order = np.lexsort((weight, target, codes))
-    codes, target, weight = codes[order], target[order], weight[order]
-    first = np.flatnonzero(np.append(True, (np.diff(codes) != 0) | (np.diff(target) != 0)))
-    return codes[first], target[first], np.add.reduceat(weight, first)
+    order = np.lexsort((weight, label, codes))
+    codes, label, weight = codes[order], label[order], weight[order]
+    first = np.flatnonzero(np.append(True, (np.diff(codes) != 0) | (np.diff(label) != 0)))
+    return codes[first], label[first], np.add.reduceat(weight, first)
 
 
 def weighted_median(values: Array, weight: Array) -> float:

@@ -23,7 +23,14 @@ from pldc.solve.progress import shown
 class Answers:
     """Methods of :class:`pldc.DCRegressor`: paths, intervals, bounds."""
 
-    def path(self: Any, X: Any, y: Any, lams: ArrayLike, sample_weight: ArrayLike | None = None) -> Path:
+    def path(
+        self: Any,
+        X: Any,
+        y: Any,
+        lams: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Path:
         """Solve the program along several values of `lam`, each from the one before; the estimator is not changed.
 
         Parameters
@@ -33,6 +40,8 @@ class Answers:
         lams : array of shape (k,)
             In any order; solved from the largest to the smallest.
         sample_weight : array of shape (n,), optional
+        groups : array of shape (n,), optional
+            Rows of one group are not in each other's statistics, where a category has more than a dozen levels.
 
         Returns
         -------
@@ -41,7 +50,7 @@ class Answers:
             :func:`pldc.view.plots.plot_path`.
         """
         copy = clone(self)
-        given = copy._given(X, y, sample_weight)
+        given = copy._given(X, y, sample_weight, groups)
         rows = given.rows.take(np.flatnonzero(given.rows.weight > 0))
         values = np.sort(real(lams, "lams").ravel())[::-1]
         if not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
@@ -73,7 +82,8 @@ class Answers:
     ) -> Bound:
         """Bound the expected loss of `function_`, with probability at least 1 − delta; see :mod:`pldc.select.bound`.
 
-        The theorem is for the worst case: on tables of ordinary size the bound is far above the loss on new rows.
+        The theorem is for the worst case: on tables of ordinary size the bound is far above the loss on new rows. The
+        discrepancy comes from five random halves of at most 300 rows, whatever their number; it may take minutes.
 
         Parameters
         ----------
@@ -93,6 +103,7 @@ class Answers:
             joint one in standardised features, bounded by the pieces of `function_`.
         """
         self._points(X)
+        function = self.model_.function
         if not (isinstance(delta, Real) and 0 < delta < 1):
             raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r:.80}.")
         columns = self.model_.columns
@@ -108,4 +119,4 @@ class Answers:
         recipe, number = self._recipe(columns), None if M is None else positive("M", M)
         joint = replace(recipe, standardize=True, penalty=Joint())
         halves = discrepancy_of(joint, rows, 0 if self.random_state is None else self.random_state)
-        return bound_of_fit(self.function_, recipe, rows, halves.upper, number, float(delta))
+        return bound_of_fit(function, recipe, rows, halves.upper, number, float(delta))

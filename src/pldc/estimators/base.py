@@ -22,18 +22,19 @@ import pldc
 from pldc.columns import Encoding
 from pldc.estimators.checks import flag, positive, shown, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
+from pldc.estimators.misses import missed_gap, missed_levels
 from pldc.estimators.summary import summary
-from pldc.estimators.tables import Given, points
+from pldc.estimators.tables import Given, booleans_of, points
 from pldc.fit import Fitted, Settings, fit, simplify
 from pldc.fit.spine import FOLDS
 from pldc.function.max_affine import Array
 from pldc.model import Model
 from pldc.problem.losses import Loss
 from pldc.problem.penalties import Seminorm, make_seminorm
-from pldc.problem.recipe import Recipe
+from pldc.problem.recipe import Recipe, Rows
 from pldc.select.cross_fit import CrossFit
-from pldc.solve.choose import SOLVERS, solver_setting
-from pldc.solve.run import STATUS, Monitor
+from pldc.solve.choose import solver_setting
+from pldc.solve.run import Monitor
 from pldc.solve.workers import blas_threads
 
 MOST_PIECES = 10_000  # of each part, that can be asked for
@@ -59,20 +60,28 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     _tol: ClassVar[float] = 1e-4  # of a solver given by name; "admm" has its own
     model_: Model
     _folds: CrossFit | None
+    _grouped: tuple[np.ndarray, np.ndarray] | None = None  # targets and groups of the fit, as they were given
 
-    def _fit(self, given: Given, groups: ArrayLike | None, monitor: Monitor | None) -> None:
-        """Run the spine and keep what it learned."""
+    def _fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None, monitor: Monitor | None
+    ) -> None:
+        """Read the table, run the spine and keep what it learned."""
+        self._forget()
+        given = self._given(X, y, sample_weight, groups)
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {shown(monitor)}.")
         found = fit(given.rows, self._settings(given, groups), monitor)
-        self._take(found, given.columns, given.medians)
-        self._warn()
+        self._take(found, given, booleans_of(X))
+        self._grouped = None if groups is None else (np.array(y), np.array(groups))
+        self._warn(given.rows, found.interrupted)
         if found.interrupted:
             solved = found.model.program
             at = "" if solved is None else f" at a certified gap of {solved.certificate.gap:.2g}"
             raise KeyboardInterrupt(f"Interrupted{at}; the model is usable: it holds the best function so far.")
 
-    def simplify(self, X: Any, y: Any, n_pieces: int = 8, sample_weight: ArrayLike | None = None) -> Self:
+    def simplify(
+        self, X: Any, y: Any, n_pieces: int = 8, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
         """Learn one function of few pieces from this model and the rows together; of classes, one for each score.
 
         Parameters
@@ -84,6 +93,9 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         n_pieces : int, default=8
             Pieces of each part, at most.
         sample_weight : array of shape (n,), optional
+        groups : array of shape (n,), optional
+            Rows of one group stay together, as in `fit`. Not given: those of the fit, if these are its rows in their
+            order.
 
         Returns
         -------
@@ -91,26 +103,42 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             Fitted. Its `function_`, or each of its `functions_`, is one function of at most `n_pieces` − `n_pieces`
             pieces, with at most as many linear regions as there are pairs of them, and all it says and does is of these
             alone. `fidelity_` is the R² to this model at rows that were left out, or the share of them at which both
-            say the same class; `simplification_` has the cross-validated scores of both. With `monotone` the pieces are
-            sums of monotone curves.
+            say the same class (where `max_seconds` left no time for the folds, at fresh points between the rows);
+            `simplification_` has the cross-validated scores of both. With `monotone` the pieces are sums of monotone
+            curves.
         """
         self._points(X)
         whole("n_pieces", n_pieces, 1)
         simple = clone(self).set_params(n_pieces=n_pieces)
-        given = self._as_fitted(simple, X, y, sample_weight)
+        groups = self._groups_of(y) if groups is None else groups
+        given = self._as_fitted(simple, X, y, sample_weight, groups)
         if not np.array_equal(mine := getattr(self, "classes_", ()), yours := getattr(simple, "classes_", ())):
             raise ValueError(f"y must hold rows of the same classes as the fit, {list(mine)}; got {list(yours)}.")
         if hasattr(self, "feature_names_in_"):
             simple.feature_names_in_ = self.feature_names_in_
-        found = simplify(self.model_, self._folds, given.rows, n_pieces, self._settings(given, folds=FOLDS))
+        settings = self._settings(given, groups, folds=FOLDS if groups is None and given.folds is None else None)
+        found = simplify(self.model_, self._folds, given.rows, n_pieces, settings)
         if found.interrupted:
             raise KeyboardInterrupt("Interrupted; nothing was returned.")
-        simple._take(found, given.columns, given.medians)
+        simple._take(found, given, self.model_.booleans)
         return simple
 
-    def _as_fitted(self, copy: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> Given:
+    def _groups_of(self, y: Any) -> ArrayLike | None:
+        """Return the groups of the fit for the targets of the same rows; None if it had none."""
+        if self._grouped is None:
+            return None
+        targets, groups = self._grouped
+        if not np.array_equal(targets, np.asarray(y)):
+            raise ValueError(
+                "This model was fitted with groups, and these are not its rows in their order: give groups."
+            )
+        return groups
+
+    def _as_fitted(
+        self, copy: Any, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None
+    ) -> Given:
         """Read rows in the features of this model: those of its training as they were then, others as new rows."""
-        given, model = copy._given(X, y, sample_weight), self.model_
+        given, model = copy._given(X, y, sample_weight, groups), self.model_
         if given.columns == model.columns and given.columns is not None:
             return given
         return Given(given.rows._replace(X=self._points(X)), model.columns, model.medians)
@@ -164,15 +192,6 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         check_is_fitted(self, "model_")
         return points(self, X, self.model_)
 
-    def _reference(self, reference: Any) -> Any:
-        """Return a point given by its columns in the features that the function sees."""
-        columns = self.model_.columns
-        if reference is None or columns is None:
-            return reference
-        if hasattr(reference, "keys"):
-            return columns.apply({name: [reference[name]] for name in reference.keys()})[0]  # noqa: SIM118 (a Series)
-        return columns.apply([list(reference)])[0]
-
     def _width(self, columns: Encoding | None) -> int:
         """Return the number of features that the function sees."""
         return int(self.n_features_in_) if columns is None else len(columns.features)
@@ -205,14 +224,16 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             raise ValueError(f"n_jobs must be None, −1 or a whole number ≥ 1, got {shown(self.n_jobs)}.")
         return max(1, cpu_count() + 1 + int(self.n_jobs)) if self.n_jobs < 0 else int(self.n_jobs)
 
-    def _take(self, found: Fitted, columns: Encoding | None, medians: Array | None) -> None:
+    def _take(self, found: Fitted, given: Given, booleans: tuple[int, ...]) -> None:
         """Keep the model, and its numbers as attributes; what does not apply is not there."""
+        columns = given.columns
         names = getattr(self, "feature_names_in_", None) if columns is None else columns.feature_names
         model = replace(
             found.model,
             feature_names=None if names is None else tuple(map(str, names)),
             columns=columns,
-            medians=medians,
+            medians=given.medians,
+            booleans=booleans,
             classes=getattr(self, "classes_", None),
             version=pldc.__version__,
         )
@@ -276,11 +297,11 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Delete what an older fit left: one that fails leaves no half of it behind."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-        self._folds = None
+        self._folds = self._grouped = None
 
     def __getstate__(self) -> Any:
         """Leave the rows out: the fits of the folds, which come with them, are only there to save time."""
-        return {**super().__getstate__(), "_folds": None}
+        return {**super().__getstate__(), "_folds": None, "_grouped": None}
 
     def summary(self) -> str:
         """Return five lines on a fitted model: pieces, score, certificate, settings, what matters and seconds."""
@@ -316,22 +337,12 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
         return add_nodes
 
-    def _warn(self) -> None:
-        """Say which gap was missed. The model is complete by now: nothing is lost where the warning is an error."""
-        solved = self.model_.program
-        if solved is None or solved.certificate.gap <= 1.01 * solved.tol:  # recomputed: rounding is forgiven
-            return
-        reason = STATUS[solved.status]
-        realistic = getattr(SOLVERS.get(solved.solver), "realistic_tol", 0.0)
-        if solved.tol < realistic:
-            reason += f" ({realistic:g} is realistic for solver={solved.solver!r})"
+    def _warn(self, rows: Rows, interrupted: bool) -> None:
+        """Say what was missed. The model is complete by now: nothing is lost where the warning is an error."""
         free = getattr(self.solver, "name", self.solver) == "auto" and self._loss().boxed
-        if realistic > 0 and free and solved.status in ("max_iter", "stalled"):
-            reason += "; solver='exact' is accurate, where it can be had"
-        if solved.status == "optimal":  # in the solver's own numbers, but not in those of the data
-            reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
-        gap = f"The certified relative gap is {solved.certificate.gap:.2g}, not tol={solved.tol:.2g}"
-        warnings.warn(f"{gap}: {reason}.", ConvergenceWarning, stacklevel=4)
+        for missed in (missed_gap(self.model_, free), "" if interrupted else missed_levels(self.model_, rows)):
+            if missed:
+                warnings.warn(missed, ConvergenceWarning, stacklevel=4)
 
 
 def starts_seed(random_state: Any) -> int:

@@ -16,9 +16,10 @@ from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, shown
 from pldc.estimators.reading import Reading, thinned
 from pldc.estimators.tables import Given, encoded, read
-from pldc.function import ClassExplanation, Contributions, class_regions
+from pldc.function import PLDC, ClassExplanation, Contributions, Curve, LevelMeans, class_regions
 from pldc.function.contributions import METHODS, class_contributions
 from pldc.function.max_affine import Array
+from pldc.function.regions import RegionTable
 from pldc.model import Model
 from pldc.problem.losses import LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
@@ -87,7 +88,8 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
     chosen_ : list of dict
         Few pieces: the kinds of functions that were kept; see :class:`DCRegressor`.
     fidelity_ : float
-        With a number as `n_pieces`: the share of the rows left out at which the larger model says the same class.
+        With a number as `n_pieces`: the share of the rows left out at which the larger model says the same class; where
+        `max_seconds` left no time for the folds, of fresh points between the rows.
     simplification_ : ClassSimplification
         With a number as `n_pieces`: `fidelity_`, and the cross-validated scores and errors of both.
     certificate_ : Certificate
@@ -177,8 +179,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         monitor: Monitor | None = None,
     ) -> DCClassifier:
         """Fit the scores to labels of any kind, of two classes at least; the rest is as for :meth:`DCRegressor.fit`."""
-        self._forget()
-        self._fit(self._given(X, y, sample_weight, groups), groups, monitor)
+        self._fit(X, y, sample_weight, groups, monitor)
         return self
 
     def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
@@ -281,7 +282,42 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         model, rows = self.model_, self._references(reference)
         return class_contributions(model.functions, X, rows, self.classes_, method, model.column_names, model.source)
 
-    def region_table(self, X: Any, tol: float | None = None) -> dict[str, Any]:
+    def curve(
+        self, feature: Any, X: Any, label: Any = None, between: tuple[float, float] | None = None
+    ) -> Curve | LevelMeans:
+        """Return how far a class leads as one column moves: the mean over rows, exact, with all kinks.
+
+        Probabilities are no piecewise-linear functions; their logarithms differ by the scores, which are. The curve is
+        that of the log-odds of the class: against the other of two; of more, against the mean of all others, log p −
+        mean log p. Of scores that were not calibrated it is the lead itself.
+
+        Parameters
+        ----------
+        feature : str or int
+            Name of a column, or its number; one of numbers or of categories.
+        X : array or DataFrame of shape (n, d)
+            Rows whose other columns stay as they are. Some hundred will do.
+        label : optional
+            The class. May be left out of two: the second of ``classes_``.
+        between : (float, float), optional
+            Ends of the curve; by default the range of the column in `X`.
+
+        Returns
+        -------
+        Curve or LevelMeans
+            As for :meth:`DCRegressor.curve`.
+        """
+        X, names = self._points(X), self.classes_.tolist()
+        if label is None and len(names) == 2:
+            label = names[1]
+        if label not in names:
+            raise ValueError(f"label must be one of the classes, {shown(names)}; got {shown(label)}.")
+        at, unit = names.index(label), self.model_.temperature or 1.0
+        weights = [unit if k == at else -unit / (len(names) - 1) for k in range(len(names))]
+        lead = PLDC.total(w * f for w, f in zip(weights, self.functions_, strict=True))
+        return self._curve(lead, feature, X, between, (-np.inf, np.inf))
+
+    def region_table(self, X: Any, tol: float | None = None) -> RegionTable:
         """List which class wins where, and by what margin: the rows of `X` in each region, and the margin's slopes.
 
         For a readable table first call ``model.simplify(X, y)``: it gives each class one function of few pieces.
@@ -294,13 +330,14 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        dict of columns
-            Fullest region first; ``pandas.DataFrame`` and ``polars.DataFrame`` take it. In a region one class is first
+        RegionTable
+            A dict of columns, fullest region first: ``print`` shows it as text, ``pandas.DataFrame`` and
+            ``polars.DataFrame`` take it. In a region one class is first
             and one second, and the score of the one less that of the other, the margin, is one linear function.
         """
         X = self._points(X)
         functions = [thinned(f, X, tol) for f in self.functions_]
-        return class_regions(functions, X, self.classes_).columns(self.model_.feature_names)
+        return RegionTable(class_regions(functions, X, self.classes_), self.model_.feature_names)
 
 
 __all__ = ["DCClassifier"]

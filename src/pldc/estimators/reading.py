@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from pldc.estimators.checks import choice, positive, shown
-from pldc.function import PLDC, Contributions, Counterfactual, Curve, Explanation, Interactions
+from pldc.estimators.checks import choice, shown
+from pldc.function import PLDC, Contributions, Curve, Explanation, Interactions, LevelMeans
 from pldc.function.contributions import METHODS, contributions
-from pldc.function.counterfactual import nearest_crossing
-from pldc.function.curve import partial_dependence
+from pldc.function.curve import category_curve, partial_dependence
 from pldc.function.max_affine import Array, real
-from pldc.function.regions import FEW_PIECES
+from pldc.function.regions import FEW_PIECES, RegionTable
 from pldc.function.swaps import interactions, sample
 
 MOST_COLUMNS = 12  # whose interactions are found unless others are asked for: 66 pairs
-REACH = 4.0  # standard deviations from the mean, within which a counterfactual is looked for
-
-
-def named(name: str, given: Any) -> Mapping[Any, Any]:
-    """Return a dictionary by features; an empty one for None."""
-    if given is not None and not isinstance(given, Mapping):
-        raise TypeError(f"{name} must be a dict from feature (name or number), got {type(given).__name__}.")
-    return given or {}
 
 
 class Reading:
@@ -54,16 +44,46 @@ class Reading:
         if columns is None:
             chosen = np.argsort(-model.importances, kind="stable")[:MOST_COLUMNS].tolist()
         else:
-            chosen = sorted({_column(model.column_names, each) for each in columns})
+            chosen = sorted({column_of(model.column_names, each) for each in columns})
         shuffled = X[np.random.RandomState(0).permutation(len(X))]
         rows = sample(shuffled, np.ones(len(X)))
         return Interactions(model.column_names, interactions(model.outcome, rows, model.source, chosen))
+
+    def _reference(self: Any, reference: Any) -> Any:
+        """Return a point given by its columns in the features that the function sees."""
+        columns = self.model_.columns
+        if reference is None or columns is None:
+            return reference
+        if hasattr(reference, "keys"):
+            return columns.apply({name: [reference[name]] for name in reference.keys()})[0]  # noqa: SIM118 (a Series)
+        return columns.apply([list(reference)])[0]
 
     def _references(self: Any, reference: Any) -> Array:
         """Return the rows that contributions are measured from: one, or those of a table."""
         if reference is not None and np.ndim(reference) == 2:
             return np.asarray(self._points(reference))
         return self._one_row("reference", self.model_.reference(self._reference(reference)))[None]
+
+    def _curve(self: Any, f: PLDC, feature: Any, X: Array, between: Any, limits: tuple[float, float]) -> Any:
+        """Return how the mean of f, cut to limits, follows a column."""
+        model = self.model_
+        column = column_of(model.column_names, feature)
+        name, at, gap = model.column_names[column], model.number_of(column), model.gap_of(column)
+        if at is None:
+            if model.columns.columns[column].kind == "date":
+                raise ValueError(
+                    f"The column {name!r} holds dates, along whose cycles predictions are not piecewise linear: "
+                    "compare predictions at the dates of interest instead."
+                )
+            if between is not None:
+                raise ValueError(f"between is for columns of numbers; {name!r} holds categories.")
+            levels, places, values = model.columns.each_level(column)
+            return category_curve(f, X, name, levels, places, values, limits)
+        if gap is not None:  # a cell that is given is not missing
+            X = X.copy()
+            X[:, gap] = 0.0
+        low, high = (X[:, at].min(), X[:, at].max()) if between is None else _pair("between", between)
+        return partial_dependence(f, at, X, float(low), float(high), limits, name)
 
     def _one_row(self: Any, name: str, given: Any) -> Array:
         """Check a row of numbers."""
@@ -114,116 +134,33 @@ class RegressionReading(Reading):
             model.function, X, self._references(reference), method, model.column_names, model.source, model.cut
         )
 
-    def curve(self: Any, feature: Any, X: Any, between: tuple[float, float] | None = None) -> Curve:
-        """Return how the mean prediction follows one feature: partial dependence, exact, with all its kinks.
+    def curve(self: Any, feature: Any, X: Any, between: tuple[float, float] | None = None) -> Curve | LevelMeans:
+        """Return how the mean prediction follows one column: partial dependence, exact, with all its kinks.
 
-        No grid is laid: every row's kinks along the feature are found, and between the kinks of all rows the mean is
+        No grid is laid: every row's kinks along the column are found, and between the kinks of all rows the mean is
         linear. With a single row as `X` it is the curve of that row.
 
         Parameters
         ----------
         feature : str or int
-            Name of a column, or its number.
+            Name of a column, or its number; one of numbers or of categories.
         X : array or DataFrame of shape (n, d)
-            Rows whose other features stay as they are. (The model keeps none of its own.) Some hundred will do: time
+            Rows whose other columns stay as they are. (The model keeps none of its own.) Some hundred will do: time
             grows with their number.
         between : (float, float), optional
-            Ends of the curve; by default the range of the feature in `X`.
+            Ends of the curve; by default the range of the column in `X`.
 
         Returns
         -------
         Curve
             With `x` and `y` at both ends and all kinks; ``curve(values)`` evaluates it.
+        LevelMeans
+            Of a category: the mean prediction if all rows had that level, level by level.
         """
-        X, model = self._points(X), self.model_
-        column = _column(model.column_names, feature)
-        name, at, gap = model.column_names[column], self._number(feature), model.gap_of(column)
-        if gap is not None:  # a cell that is given is not missing
-            X = X.copy()
-            X[:, gap] = 0.0
-        low, high = (X[:, at].min(), X[:, at].max()) if between is None else _pair("between", between)
-        return partial_dependence(model.function, at, X, float(low), float(high), model.cut, name)
+        X = self._points(X)
+        return self._curve(self.model_.function, feature, X, between, self.model_.cut)
 
-    def counterfactual(
-        self: Any,
-        x: Any,
-        threshold: float,
-        *,
-        cost: Mapping[Any, float] | None = None,
-        fixed: Sequence[Any] = (),
-        bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
-        max_seconds: float = 30.0,
-    ) -> Counterfactual:
-        """Find what would change a prediction: the nearest row at which it crosses a threshold.
-
-        Distance is the sum of the changes of all features, in standard deviations of the training rows, each times its
-        cost. The answer is exact: by linear programs for a function without hinges of one term (``simplify``,
-        ``n_pieces="rows"``), else by a mixed-integer program.
-
-        Parameters
-        ----------
-        x : array of shape (d,), Series, dict by feature names, or table of one row
-        threshold : float
-            To be reached from the side on which the prediction of `x` is.
-        cost : dict, optional
-            From feature (name or number) to the cost of a standard deviation; 1 for those not named.
-        fixed : sequence of str or int, optional
-            Features that must not change. Categories, dates and missing cells never do.
-        bounds : dict, optional
-            From feature to (low, high), None for a side that is free; by default within four standard deviations of the
-            training mean, and `x` itself.
-        max_seconds : float, default=30
-            Of a mixed-integer program. Then the best row so far is returned, with a bound on how near one can be.
-
-        Returns
-        -------
-        Counterfactual
-            With `point`, `changes`, `cost`, `bound`; ``print`` shows a table.
-        """
-        check_is_fitted(self, "model_")
-        model = self.model_
-        points = self._points(x) if np.ndim(x) == 2 else self._one_row("x", model.reference(self._reference(x)))[None]
-        if len(points) != 1:
-            raise ValueError(f"A counterfactual is of one row, got a table of {len(points)}.")
-        row, (low, high) = points[0], model.cut
-        if not isinstance(threshold, Real) or not low <= threshold <= high or not np.isfinite(float(threshold)):
-            raise ValueError(
-                f"threshold must be a number that predictions can reach, from {low:g} to {high:g} (clip=False when "
-                f"fitting lets them go on), got {shown(threshold)}."
-            )
-        price = np.ones(len(row))
-        for name, value in named("cost", cost).items():
-            price[self._number(name)] = positive(f"cost of {name!r}", value)
-        box, limit = self._box(row, fixed, named("bounds", bounds)), positive("max_seconds", max_seconds)
-        found = nearest_crossing(model.function, row, float(threshold), price / model.spread, box, limit)
-        if found.point is None:
-            why = "exists;" if np.isinf(found.bound) else f"was found in {limit:g} seconds: raise max_seconds,"
-            why += " widen the bounds or fix fewer features"
-            raise ValueError(f"No row within the bounds with a prediction of {threshold:g} {why}.")
-        before, after = model.predict(np.array([row, found.point])).tolist()
-        names = model.feature_names or model.column_names
-        return Counterfactual(names, row, found.point, before, after, float(threshold), found.cost, found.bound)
-
-    def _box(self: Any, row: Array, fixed: Sequence[Any], bounds: Mapping[Any, Any]) -> Array:
-        """Return the lowest and highest value that each feature may take."""
-        model = self.model_
-        box = model.center[:, None] + REACH * np.outer(model.spread, [-1.0, 1.0])
-        box = np.column_stack([np.minimum(box[:, 0], row), np.maximum(box[:, 1], row)])
-        for name, pair in bounds.items():
-            at = self._number(name)
-            box[at] = [old if given is None else given for given, old in zip(pair, box[at], strict=True)]
-            if not box[at, 0] <= row[at] <= box[at, 1]:
-                raise ValueError(f"bounds of {name!r} are {shown(pair)}; x must lie within, and is at {row[at]:g}.")
-        held = np.ones(len(row), dtype=bool)  # categories, dates and missing cells stay as they are
-        for column in range(len(model.column_names)):
-            number, gap = model.number_of(column), model.gap_of(column)
-            if number is not None:
-                held[number] = gap is not None and row[gap] == 1.0
-        held[[self._number(name) for name in fixed]] = True
-        box[held] = row[held, None]
-        return box
-
-    def region_table(self: Any, X: Any, tol: float | None = None) -> dict[str, Any]:
+    def region_table(self: Any, X: Any, tol: float | None = None) -> RegionTable:
         """List which linear function rules where: the rows of `X` in each region, where it is, and its slopes.
 
         For a readable table first call ``model.simplify(X, y)``: it gives one function of few pieces.
@@ -238,22 +175,15 @@ class RegressionReading(Reading):
 
         Returns
         -------
-        dict of columns
-            Fullest region first; ``pandas.DataFrame`` and ``polars.DataFrame`` take it. "where" is the shortest rule of
+        RegionTable
+            A dict of columns, fullest region first: ``print`` shows it as text, ``pandas.DataFrame`` and
+            ``polars.DataFrame`` take it. "where" is the shortest rule of
             thresholds that tells the rows of the region from the others, with its "precision" and "recall"; "decided
             by" has the features that tell them best, each alone; "value" is that of the function at the typical row of
             the region, which follows. :meth:`PLDC.regions` of ``function_`` also says which region each row is in.
         """
         X = self._points(X)
-        return thinned(self.model_.function, X, tol).regions(X).columns(self.model_.feature_names)
-
-    def _number(self: Any, column: Any) -> int:
-        """Return the feature of a column that holds numbers."""
-        model = self.model_
-        found = model.number_of(_column(model.column_names, column))
-        if found is None:
-            raise ValueError(f"The column {column!r} holds no numbers: it stays as it is.")
-        return int(found)
+        return RegionTable(thinned(self.model_.function, X, tol).regions(X), self.model_.feature_names)
 
 
 def thinned(f: PLDC, X: Array, tol: float | None) -> PLDC:
@@ -265,7 +195,7 @@ def thinned(f: PLDC, X: Array, tol: float | None) -> PLDC:
     return f.prune(X, tol=tol) if tol != 0 else f  # at 0, too, dropping could swap pieces that tie at a row
 
 
-def _column(names: Sequence[str], given: Any) -> int:
+def column_of(names: Sequence[str], given: Any) -> int:
     """Return the number of a column given by name or number."""
     if isinstance(given, str) and given in names:
         return names.index(given)

@@ -16,6 +16,7 @@ from pldc.columns import Encoding
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, flag
+from pldc.estimators.counterfactuals import Counterfactuals
 from pldc.estimators.monotone import signs_of
 from pldc.estimators.reading import RegressionReading
 from pldc.estimators.tables import Given, encoded, read
@@ -30,7 +31,7 @@ from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 
 
-class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Piecewise-linear regression by a difference of convex functions.
 
     Fits f = φ₁ − φ₂, both parts convex and piecewise linear in the features or in curves of them, in one of two ways:
@@ -120,7 +121,8 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
         Few pieces: the kinds of functions that were kept. Each with its features ("plain" or "hinged"), knots of each
         feature, pieces of each part, ridge, how often coordinates were learned, and the number of starts averaged.
     fidelity_ : float
-        With a number as `n_pieces`: R² to the larger model at rows left out.
+        With a number as `n_pieces`: R² to the larger model at rows left out; where `max_seconds` left no time for the
+        folds, at fresh points between the rows.
     simplification_ : Simplification
         With a number as `n_pieces`: `fidelity_` and the cross-validated scores of both.
     certificate_ : Certificate
@@ -251,8 +253,7 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
         -------
         self
         """
-        self._forget()
-        self._fit(self._given(X, y, sample_weight, groups), groups, monitor)
+        self._fit(X, y, sample_weight, groups, monitor)
         return self
 
     def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:

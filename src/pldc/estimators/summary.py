@@ -27,7 +27,7 @@ def summary(estimator: Any) -> str:
 
 
 def _what(model: Model) -> str:
-    terms = [f.terms for f in model.functions]
+    terms = [f.centred for f in model.functions]
     count, d = max(map(len, terms)), len(model.center)
     plus, minus = np.sum([f.n_pieces for f in model.functions], axis=0)
     kind = {"program": "the convex program", "simplified": "few pieces"}.get(model.kind, "")
@@ -50,7 +50,8 @@ def _score(estimator: Any, model: Model) -> str:
     if scoring is None and loss == "squared":
         text = f"R² about {1.0 + score:.3f} at rows left out"
     elif scoring is None:
-        text = f"mean {loss} loss {number(-score)} at rows left out"
+        over = "" if model.levels is None else f"over {len(model.levels)} levels "
+        text = f"mean {loss} loss {number(-score)} {over}at rows left out"
     else:
         text = f"score {number(score)} at rows left out"
     if model.simplification is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 from sklearn.utils.validation import validate_data as scikit_learn_validate
 
 from pldc.columns import Encoding
-from pldc.columns.cells import Table, is_frame
+from pldc.columns.cells import Table, holds_booleans, is_frame
 from pldc.columns.learn import Draft, kinds_of, weighted_median
 from pldc.estimators.checks import refuse_masked, shown
 from pldc.estimators.folds import folds_for_statistics
@@ -56,9 +56,23 @@ def validate_data(model: Any, *data: Any, **wanted: Any) -> Any:
         raise ValueError(f"{error!s:.{LONGEST_MESSAGE}}…") from None
 
 
+def refuse_no_table(X: Any) -> None:
+    """Refuse what looks like a table and is none: nothing, a dictionary, one row or one column; and masks."""
+    wanted = "X must be a table of shape (n, d), an array or a frame; got"
+    if X is None:
+        raise ValueError(f"{wanted} None.")
+    if isinstance(X, Mapping):
+        raise TypeError(
+            f"{wanted} a dictionary: make it a frame, pandas.DataFrame(X), or pandas.DataFrame([X]) of a row."
+        )
+    if hasattr(X, "to_frame") and np.ndim(X) == 1:
+        raise ValueError(f"{wanted} a Series. Expected 2D: one row is frame.iloc[[0]], one column frame[['a']].")
+    refuse_masked("X", X)
+
+
 def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Array]:
     """Check a table to fit and its targets: an array of numbers, NaN where missing, or columns of several types."""
-    refuse_masked("X", X)
+    refuse_no_table(X)
     refuse_masked("y", y)
     table = Table.read(X) if is_frame(X) or is_mixed(X) else None
     if table is None or all(c.values.dtype.kind in NUMBERS and not c.category for c in table.columns):
@@ -73,7 +87,7 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
 
 def points(model: Any, X: Any, fitted: Model) -> Array:
     """Return the features of a table to predict at."""
-    refuse_masked("X", X)
+    refuse_no_table(X)
     if fitted.columns is None:
         numbers = np.asarray(
             validate_data(model, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False), dtype=np.float64
@@ -84,10 +98,17 @@ def points(model: Any, X: Any, fitted: Model) -> Array:
         if fitted.medians is None:
             raise ValueError(GAPS)
         return np.where(gaps, fitted.medians, numbers)
-    validate_data(model, X, skip_check_array=True, reset=False)
     table = Table.read(X)
+    validate_data(model, X, skip_check_array=True, reset=False)
     table.refuse_empty()
     return fitted.columns.apply(Table(table.columns))  # scikit-learn has compared the names
+
+
+def booleans_of(X: Any) -> tuple[int, ...]:
+    """Return the places of the columns of a table to fit that hold nothing but True and False."""
+    if not (is_frame(X) or is_mixed(X) or np.asarray(X).dtype.kind == "b"):
+        return ()
+    return tuple(k for k, column in enumerate(Table.read(X).columns) if holds_booleans(column))
 
 
 def encoded(

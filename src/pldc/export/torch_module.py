@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def to_torch(model: Any, dtype: str = "double") -> PiecewiseLinear:
     """Return a ``torch.nn.Module`` that predicts as the model does; its pieces are parameters.
 
-    Called with rows (n, d) it returns predictions (n,), cut to the range of the model, or the scores (n, m) of classes.
-    Of classes it has ``probabilities(x)``, ``predict(x)``, the places of the highest scores, and ``classes``. NaN
-    becomes the median of the training, where the model knows it. A model of categories or dates takes features, not
-    cells: ``model.model_.columns.apply(table)`` makes them.
+    Called with rows (n, d) it returns predictions (n,), cut to the range of the model; of several quantiles (n, m),
+    increasing; of classes the scores (n, m). Of classes it has ``probabilities(x)``, ``predict(x)``, the places of the
+    highest scores, and ``classes``. NaN becomes the median of the training where the model is one of numbers without
+    gaps. Any other takes features, not cells: ``model.model_.columns.apply(table)`` makes them.
 
     Parameters
     ----------

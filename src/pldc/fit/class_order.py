@@ -73,5 +73,5 @@ class ClassOrder:
 
 def is_zero(f: PLDC) -> bool:
     """Say whether a function of one term is zero for want of slopes and offsets."""
-    parts: list[Array] = [a for term in f.terms for p in (term.plus, term.minus) for a in (p.slopes, p.offsets)]
+    parts: list[Array] = [a for term in f.centred for p in (term.plus, term.minus) for a in (p.slopes, p.offsets)]
     return not any(a.any() for a in parts)

@@ -20,9 +20,9 @@ from pldc.compact.search import Search
 from pldc.fit.few_pieces import beginning, prepared, task_of
 from pldc.fit.settings import Settings
 from pldc.function.digits import gathered, in_decimals
+from pldc.function.errors import Errors
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
-from pldc.model import Errors
 from pldc.problem.losses import Poisson
 from pldc.problem.recipe import Rows
 from pldc.select.cross_fit import CrossFit

@@ -7,7 +7,7 @@ The program:              standardise → choose λ → solve → certify → ba
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,12 +82,13 @@ def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
         models.append(found.model)
         interrupted |= found.interrupted
     chosen = [dict(kind, level=q) for q, model in zip(levels, models, strict=True) for kind in model.chosen]
+    scores: list[Any] = [model.cv_score for model in models]
     whole = replace(
         models[0],
         functions=tuple(model.function for model in models),
         levels=levels,
         errors=None,
-        cv_score=None,
+        cv_score=None if None in scores else float(np.mean(scores)),
         cv_results={},
         simplification=None,
         program=None,
@@ -148,17 +149,19 @@ def with_errors(found: Fitted, settings: Settings, clock: Clock) -> Fitted:
 def simplify(teacher: Model, folds: CrossFit | None, given: Rows, n_pieces: int, settings: Settings) -> Fitted:
     """Learn few pieces from a fitted model and rows: those of its folds, or others.
 
-    `settings` are the teacher's. Where the folds are not of these rows, the teacher is fitted to folds of them first.
+    `settings` are the teacher's. Where `folds` are not of these rows, the teacher is fitted to folds of them first:
+    those that the settings give by places, or five.
     """
     if teacher.levels is not None:
         raise ValueError(f"This model predicts several quantiles, {teacher.levels}: simplify a model of one of them.")
     order = ClassOrder.by_content(given, settings.recipe.outputs)
-    rows, splits = prepared(order.rows(given), FOLDS, classes=settings.recipe.outputs > 1)
+    dealt = settings.folds if isinstance(settings.folds, list) else FOLDS
+    rows, splits = prepared(order.rows(given), dealt, classes=settings.recipe.outputs > 1)
     if len(rows.y) < FEWEST_ROWS:
         raise ValueError(f"simplify needs at least {FEWEST_ROWS} distinct rows, got {len(rows.y)}.")
     clock, inside, known = Clock(settings.max_seconds), order.settings(settings), order.folds(folds)
     if known is None or not same_rows(rows, known.rows):
-        known = refitted(rows, splits, replace(inside, folds=FOLDS), clock)
+        known = refitted(rows, splits, inside, clock)
     with shown(settings.verbose):
         found = Fitted(*simplified(order.model(teacher), known, known.rows, n_pieces, inside, clock))
         found = told(with_errors(found, settings, clock), rows, inside, clock)
@@ -166,17 +169,28 @@ def simplify(teacher: Model, folds: CrossFit | None, given: Rows, n_pieces: int,
 
 
 def refitted(rows: Rows, splits: list[Split], settings: Settings, clock: Clock) -> CrossFit:
-    """Fit the rows of every fold, in a share of the time."""
-    models = []
+    """Fit the rows of every fold, in a share of the time.
+
+    Where the folds are given by places, each fit chooses by the others of them: rows that belong together stay so.
+    """
+    models, by_places = [], isinstance(settings.folds, list)
     for k, (train, _) in enumerate(splits):
         limit = settings.max_seconds
         limit = share_of_time(None if limit is None else FOR_THE_TEACHER * limit, clock, len(splits) - k)
-        found = fit(rows.take(train), replace(settings, max_seconds=limit))
+        folds = (inner_folds(splits, k) if by_places else []) or FOLDS
+        found = fit(rows.take(train), replace(settings, max_seconds=limit, folds=folds))
         if found.interrupted:
             raise KeyboardInterrupt
         models.append(found.model)
     values = [model.values(rows.X[test]) for model, (_, test) in zip(models, splits, strict=True)]
     return CrossFit([m.functions for m in models], values, [m.limits for m in models], rows, splits)
+
+
+def inner_folds(splits: list[Split], k: int) -> list[Split]:
+    """Return the other folds of the rows that fold k is fitted to, as places among these."""
+    train = splits[k][0]
+    others = [[np.flatnonzero(np.isin(train, part)) for part in fold] for j, fold in enumerate(splits) if j != k]
+    return [(here, left_out) for here, left_out in others if len(here) and len(left_out)]
 
 
 def same_rows(a: Rows, b: Rows) -> bool:

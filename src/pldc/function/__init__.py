@@ -3,7 +3,7 @@
 from pldc.function.class_regions import ClassRegions, class_regions
 from pldc.function.contributions import Contributions
 from pldc.function.counterfactual import Counterfactual
-from pldc.function.curve import Curve
+from pldc.function.curve import Curve, LevelMeans
 from pldc.function.explain import Explanation, explain
 from pldc.function.explain_classes import ClassExplanation, explain_classes
 from pldc.function.hinges import Hinges
@@ -24,6 +24,7 @@ __all__ = [
     "Explanation",
     "Hinges",
     "Interactions",
+    "LevelMeans",
     "LocalModel",
     "MaxAffine",
     "Term",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.explain_classes import labelled
-from pldc.function.max_affine import Array, as_points
+from pldc.function.explain_classes import ranked
+from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
 from pldc.function.regions import Regions, group
 from pldc.function.term import LocalModel
@@ -51,6 +51,13 @@ class ClassRegions:
         rest = self.regions.columns(feature_names)
         return head | {"typical margin" if name == "value" else name: column for name, column in rest.items()}
 
+    def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10, width: int = 79) -> str:
+        """Return the fullest regions as plain text; value and slopes are those of the margin."""
+        return self.regions.to_text(feature_names, most, width, {"class": self.winner, "runner-up": self.runner_up})
+
+    def __str__(self) -> str:
+        return self.to_text()
+
 
 def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) -> ClassRegions:
     """Group the rows of `X` by the class that wins, the runner-up, and the pieces of both that rule there.
@@ -63,13 +70,8 @@ def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) 
     classes : array
         The label of each score.
     """
-    functions, labels = labelled(functions, classes)
-    points = as_points(X, functions[0].n_features)
-    scores = np.array([f(points) for f in functions])
-    order = np.argsort(-scores, axis=0, kind="stable")
-    first, second, at = order[0], order[1], np.arange(len(points))
-    local = [f.local(points) for f in functions]
-    lead = scores[first, at] - scores[second, at]
+    functions, labels, points, first, second, lead = ranked(functions, X, classes)
+    at, local = np.arange(len(points)), [f.local(points) for f in functions]
     slope, intercept = np.array([own.slope for own in local]), np.array([own.intercept for own in local])
     keys = [_key(f, own, points) for f, own in zip(functions, local, strict=True)]
     widest = max(key.shape[1] for key in keys)
@@ -79,6 +81,7 @@ def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) 
         np.column_stack([first, second, key[first, at], key[second, at]]),
         slope[first, at] - slope[second, at],
         intercept[first, at] - intercept[second, at],
+        lambda at: lead[at],
     )
     one = np.unique(found.of_row, return_index=True)[1]  # a row of each region
     narrowest = np.full(len(found), np.inf)
@@ -94,5 +97,5 @@ def class_regions(functions: Sequence[PLDC], X: ArrayLike, classes: np.ndarray) 
 
 def _key(f: PLDC, local: LocalModel, points: Array) -> Array:
     """Numbers that are equal where one affine function rules: active pieces, and cells between knots."""
-    cells = [term.hinges.cells(points) for term in f.terms if term.hinges is not None]
+    cells = [term.hinges.cells(points - f.origin) for term in f.centred if term.hinges is not None]
     return np.column_stack([local.plus, local.minus, *cells])

@@ -27,6 +27,7 @@ from pldc.function.term import Term, scattered
 
 HAIR = 1e-7  # of the step in value, by which the threshold is passed: rounding must not undo it
 TRIFLE = 1e-9  # of the distance, that no feature is moved by
+MOST_STEPS, TRIES = 4, 512  # neighbours, by steps of rounding, of a point that falls short of the threshold by it
 HALVINGS, SCATTERED = 50, 512  # to find some point beyond the threshold
 
 
@@ -37,13 +38,14 @@ class Counterfactual:
     Attributes
     ----------
     features : tuple of str
+        Names of the d columns.
     x, point : arrays of shape (d,)
-        The row that was given, and the nearest one beyond the threshold.
+        The cells of the row that was given, and of the nearest one beyond the threshold.
     prediction, reached : float
         At the two.
     threshold : float
     cost : float
-        Distance of the two: of each feature its change in standard deviations, times its cost.
+        Distance of the two: of each column its change in standard deviations, times its cost.
     bound : float
         No row is nearer than this. Equal to `cost`, but for rounding, unless time was out.
     """
@@ -58,10 +60,14 @@ class Counterfactual:
     bound: float
 
     @property
-    def changes(self) -> dict[str, float]:
-        """What is to be added to each feature that changes."""
-        moved = self.point - self.x
-        return {name: float(step) for name, step in zip(self.features, moved, strict=True) if step != 0}
+    def changes(self) -> dict[str, Any]:
+        """What is to be added to the cell of each column that changes."""
+        return {self.features[k]: self.point[[k]].tolist()[0] - self.x[[k]].tolist()[0] for k in self._moved()}
+
+    def _moved(self) -> list[int]:
+        """Columns whose cells differ; those that stay are the same objects, or equal numbers, or no numbers."""
+        pairs = enumerate(zip(self.x, self.point, strict=True))
+        return [k for k, (a, b) in pairs if not (a is b or a == b or a != a)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain Python values."""
@@ -76,15 +82,19 @@ class Counterfactual:
         }
 
     def __str__(self) -> str:
-        at = [k for k in range(len(self.x)) if self.point[k] != self.x[k]]
-        body = [[self.features[k], number(self.x[k]), number(self.point[k])] for k in at]
+        body = [[self.features[k], written(self.x[k]), written(self.point[k])] for k in self._moved()]
         lines = table(
-            ["feature", "is", "would be"], [*body, ["prediction", number(self.prediction), number(self.reached)]]
+            ["column", "is", "would be"], [*body, ["prediction", number(self.prediction), number(self.reached)]]
         )
         lines.append(f"distance {number(self.cost, 3)} standard deviations")
         if self.bound < self.cost * (1 - 1e-3):
             lines[-1] += f"; time was out: no row is nearer than {number(self.bound, 3)}"
         return "\n".join(lines)
+
+
+def written(cell: Any) -> str:
+    """Write a cell: a number with the digits that matter, all else as it is."""
+    return number(cell) if isinstance(cell, float) else str(cell)
 
 
 class Nearest(NamedTuple):
@@ -106,7 +116,13 @@ class Nearest(NamedTuple):
 
 
 def nearest_crossing(
-    function: PLDC, x: Array, threshold: float, cost: Array, box: Array, max_seconds: float = 60.0
+    function: PLDC,
+    x: Array,
+    threshold: float,
+    cost: Array,
+    box: Array,
+    max_seconds: float = 60.0,
+    two: np.ndarray | None = None,
 ) -> Nearest:
     """Find the nearest point to x at which f is on the other side of the threshold.
 
@@ -122,40 +138,71 @@ def nearest_crossing(
         Finite lower and upper ends; equal where a feature is fixed.
     max_seconds : float
         For the mixed-integer program; afterwards the best point so far is returned, and its bound.
+    two : bool array of shape (d,), optional
+        Features that take two values only, the ends of their box, of which x has one.
     """
     value = float(function(x[None])[0])
-    upward = value < threshold
-    f = function if upward else -function
     step = abs(threshold - value)
     if step == 0:
         return Nearest(x.copy(), 0.0, 0.0)
-    target = (threshold if upward else -threshold) + HAIR * step
-    known = _some_point(f, x, target, cost, box)
-    if f.is_plain:
-        found = _nearest_of_pieces(f.terms[0], x, target, cost, box, known)
-    else:
-        if known is not None:  # nothing beyond its distance matters
-            reach = float(cost @ np.abs(known - x)) / cost
-            box = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
-        found = Nearest(*nearest_by_integers(f.terms, x, target, cost, box, known, max_seconds))
+    sign = 1.0 if value < threshold else -1.0
+    f, origin = sign * function, function.origin
+    target = sign * threshold + HAIR * step
+    near = f.moved(-origin)  # a function of x − origin, as are all numbers below
+    two = np.zeros(len(x), dtype=bool) if two is None else two & (box[:, 1] > box[:, 0])
+    found = _nearest(near, x - origin, target, cost, box - origin[:, None], max_seconds, two)
     if found.point is None:
         return found
-    small = np.abs(found.point - x) * cost <= TRIFLE * found.cost  # rounding of the programs is no change
-    return found._replace(point=np.where(small, x, found.point))
+    moved = found.point - (x - origin)
+    moved[np.abs(moved) * cost <= TRIFLE * found.cost] = 0.0  # rounding of the programs is no change
+    found = _rounded(f, x, moved, sign * threshold, found, cost, box)
+    return found if found.point is None else found._replace(point=np.where(two, _ends(found.point, box), found.point))
 
 
-def _some_point(f: PLDC, x: Array, target: float, cost: Array, box: Array) -> Array | None:
+def _ends(points: Array, box: Array) -> Array:
+    """Return the nearer end of the box for each number."""
+    return np.where(points - box[:, 0] < box[:, 1] - points, box[:, 0], box[:, 1])
+
+
+def _rounded(f: PLDC, x: Array, moved: Array, threshold: float, found: Nearest, cost: Array, box: Array) -> Nearest:
+    """Return x + moved in numbers that there are; far from zero they are some way apart, and one may fall short."""
+    near = np.random.RandomState(0).randint(-MOST_STEPS, MOST_STEPS + 1, (TRIES, len(x)))
+    tried = x + moved + np.vstack([np.zeros(len(x)), near]) * np.spacing(np.abs(x + moved))
+    tried = np.where(moved == 0, x, np.clip(tried, box[:, 0], box[:, 1]))
+    costs, beyond = np.abs(tried - x) @ cost, f(tried) >= threshold
+    if beyond[0] or not beyond.any():
+        return found._replace(point=tried[0])
+    best = int(np.where(beyond, costs, np.inf).argmin())
+    return found._replace(point=tried[best], cost=max(found.cost, float(costs[best])))
+
+
+def _nearest(f: PLDC, x: Array, target: float, cost: Array, box: Array, max_seconds: float, two: np.ndarray) -> Nearest:
+    """Find the nearest point with f ≥ target, of a function whose centre is the origin."""
+    known = _some_point(f, x, target, cost, box, two)
+    if f.is_plain and not two.any():
+        return _nearest_of_pieces(f.centred[0], x, target, cost, box, known)
+    if known is not None:  # nothing beyond its distance matters
+        reach = float(cost @ np.abs(known - x)) / cost
+        near = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
+        far = two & (box[:, 1] - box[:, 0] > reach * (1 + TRIFLE))  # too far to change
+        box = np.where(far[:, None], x[:, None], np.where(two[:, None], box, near))
+    return Nearest(*nearest_by_integers(f.centred, x, target, cost, box, known, max_seconds, two))
+
+
+def _some_point(f: PLDC, x: Array, target: float, cost: Array, box: Array, two: np.ndarray) -> Array | None:
     """Return a point with f ≥ target that is not far, or None: the best of some ways to points of the box."""
-    ends = np.vstack([scattered(f.terms, box, SCATTERED), *_single(x, box)])
+    ends = np.vstack([scattered(f.centred, box, SCATTERED), *_single(x, box)])
+    ends = np.where(two, _ends(ends, box), ends)
     ends = ends[f(ends) >= target]
     if not len(ends):
         return None
-    low, high = np.zeros(len(ends)), np.ones(len(ends))  # f < target at low, f ≥ target at high
+    start = np.where(two, ends, x)  # what has two values changes at once
+    low, high = np.zeros(len(ends)), np.ones(len(ends))  # f ≥ target at high
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        there = f(x + middle[:, None] * (ends - x)) >= target
+        there = f(start + middle[:, None] * (ends - start)) >= target
         low, high = np.where(there, low, middle), np.where(there, middle, high)
-    found = np.clip(x + high[:, None] * (ends - x), box[:, 0], box[:, 1])
+    found = np.clip(start + high[:, None] * (ends - start), box[:, 0], box[:, 1])
     found = found[f(found) >= target]
     if not len(found):
         return None

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.max_affine import ROUNDING, Array, real
+from pldc.function.max_affine import ROUNDING, Array, IntArray, real
+from pldc.function.numbers import numbers, table
 from pldc.function.pldc import PLDC
 from pldc.function.segments import straight, stretches
 
@@ -46,6 +47,61 @@ class Curve:
         return f"Curve({self.feature}: {len(self)} points, mean of {self.rows} rows)"
 
 
+@dataclass(frozen=True, eq=False)
+class LevelMeans:
+    """The mean prediction if all rows had one level of a category, level by level.
+
+    Attributes
+    ----------
+    feature : str
+    levels : tuple of (str or None)
+        None: a missing cell, where training saw some.
+    y : array of shape (k,)
+    rows : int
+        Number of rows that they are means over.
+    """
+
+    feature: str
+    levels: tuple[str | None, ...]
+    y: Array
+    rows: int
+
+    def __call__(self, level: str | None) -> float:
+        """Return the mean of one level."""
+        if level not in self.levels:
+            raise ValueError(f"{self.feature!r} has no level {level!r:.80}: it has {list(self.levels)!r:.200}.")
+        return float(self.y[self.levels.index(level)])
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def __str__(self) -> str:
+        order = np.argsort(-self.y, kind="stable")
+        names = ["(missing)" if self.levels[k] is None else str(self.levels[k]) for k in order]
+        body = [list(pair) for pair in zip(names, numbers(self.y[order]), strict=True)]
+        return "\n".join(table([self.feature, "mean"], body))
+
+    def __repr__(self) -> str:
+        return f"LevelMeans({self.feature}: {len(self)} levels, mean of {self.rows} rows)"
+
+
+def category_curve(
+    function: PLDC,
+    points: Array,
+    name: str,
+    levels: tuple[str | None, ...],
+    places: IntArray,
+    values: Array,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+) -> LevelMeans:
+    """Return the mean of f over the rows of `points` with each of the values (k, m) at the features in places (m,)."""
+    means, moved = np.empty(len(levels)), points.copy()
+    for k, own in enumerate(values):
+        moved[:, places] = own
+        means[k] = np.clip(function(moved), *limits).mean()
+    return LevelMeans(name, levels, means, len(points))
+
+
 def partial_dependence(
     function: PLDC,
     feature: int,
@@ -79,15 +135,17 @@ def partial_dependence(
     t, slopes = t[apart], slopes[apart]
     values = begin + np.append(0.0, np.cumsum(slopes * np.diff(t, prepend=0.0)))
     values += np.append(0.0, t) * (end - values[-1])  # rounding of the sum, spread over the way
-    x = low + (high - low) * t[:-1]
-    return Curve(name, np.concatenate([[low], x, [high]]), values, len(points))
+    x = np.append(low + (high - low) * np.append(0.0, t[:-1]), high)
+    apart = np.append(np.diff(x) > 0, True)  # far from zero kinks may round to one number
+    apart[0] = True
+    return Curve(name, x[apart], values[apart], len(points))
 
 
 def _bends(function: PLDC, start: Array, stop: Array) -> tuple[Array, Array, Array]:
     """Return where the curves of the rows change their slopes, t in [0, 1): row, t, and the change."""
     rows, times, changes = [], [], []
-    for term in function.terms:
-        for piece in straight(term, start, stop):
+    for term in function.centred:
+        for piece in straight(term, start - function.origin, stop - function.origin):
             length = piece.end - piece.begin
             for part, sign in zip(term.parts, (1.0, -1.0), strict=True):
                 found = stretches(part, piece.start, piece.stop)

@@ -19,8 +19,39 @@ BALL_POINTS = 64  # points that a mean slope is taken over, in pairs ±u
 MOST_NUMBERS = 1 << 20  # numbers in the table of such points that is held at once
 
 
+class Explained:
+    """What explanations of values and of classes say in the same way."""
+
+    room: Array
+    averaged: np.ndarray
+    neighbourhood: float
+    measure: str
+    _head = "row {}\n{}"
+
+    def __len__(self) -> int:
+        return len(self.room)
+
+    def table(self, row: int = 0) -> str:
+        """Return a text table of one row."""
+        raise NotImplementedError
+
+    def reach(self, row: int = 0) -> str:
+        """Say how far from the row its slopes hold, or what they are means over."""
+        row = row_of(self, row)
+        if self.averaged[row]:
+            return f"are means over a neighbourhood of {self.neighbourhood:.2g} {self.measure}"
+        far = f"within {self.room[row]:.2g} {self.measure}" if np.isfinite(self.room[row]) else "everywhere"
+        return f"hold {far}"
+
+    def __str__(self) -> str:
+        shown = [self._head.format(i, self.table(i)) for i in range(min(3, len(self)))]
+        if len(self) > 3:
+            shown.append(f"… and {len(self) - 3} more rows")
+        return "\n\n".join(shown)
+
+
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Explained):
     """Why each row has its prediction: prediction = intercept + Σ contributions, unless clipped.
 
     Attributes
@@ -63,9 +94,6 @@ class Explanation:
     neighbourhood: float
     measure: str = "standard deviations"
 
-    def __len__(self) -> int:
-        return len(self.prediction)
-
     def to_dict(self, row: int = 0) -> dict[str, Any]:
         """Return the explanation of one row as plain Python values."""
         row = row_of(self, row)
@@ -89,20 +117,6 @@ class Explanation:
         lines[-1] += note
         lines.append(f"slopes {self.reach(row)}")
         return "\n".join(lines)
-
-    def reach(self, row: int = 0) -> str:
-        """Say how far from the row its slopes hold, or what they are means over."""
-        row = row_of(self, row)
-        if self.averaged[row]:
-            return f"are means over a neighbourhood of {self.neighbourhood:.2g} {self.measure}"
-        far = f"within {self.room[row]:.2g} {self.measure}" if np.isfinite(self.room[row]) else "everywhere"
-        return f"hold {far}"
-
-    def __str__(self) -> str:
-        shown = [f"row {i}\n{self.table(i)}" for i in range(min(3, len(self)))]
-        if len(self) > 3:
-            shown.append(f"… and {len(self) - 3} more rows")
-        return "\n\n".join(shown)
 
 
 def row_of(explained: Any, row: int) -> int:

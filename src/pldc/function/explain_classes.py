@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pldc.function.explain import explain, row_of, slope_table
-from pldc.function.max_affine import Array, as_points
+from pldc.function.explain import Explained, explain, row_of, slope_table
+from pldc.function.max_affine import Array, IntArray, as_points
 from pldc.function.pldc import PLDC
 
 
 @dataclass(frozen=True, eq=False)
-class ClassExplanation:
+class ClassExplanation(Explained):
     """Why each row has its class and not the runner-up: margin = intercept + Σ contributions.
 
     Attributes
@@ -52,9 +52,7 @@ class ClassExplanation:
     averaged: np.ndarray
     neighbourhood: float
     measure: str
-
-    def __len__(self) -> int:
-        return len(self.margin)
+    _head = "row {}: {}"
 
     def to_dict(self, row: int = 0) -> dict[str, Any]:
         """Return the explanation of one row as plain Python values."""
@@ -80,29 +78,30 @@ class ClassExplanation:
         lines.append(f"slopes {self.reach(row)}")
         return "\n".join(lines)
 
-    def reach(self, row: int = 0) -> str:
-        """Say how far from the row its slopes hold, or what they are means over."""
-        row = row_of(self, row)
-        if self.averaged[row]:
-            return f"are means over a neighbourhood of {self.neighbourhood:.2g} {self.measure}"
-        far = f"within {self.room[row]:.2g} {self.measure}" if np.isfinite(self.room[row]) else "everywhere"
-        return f"hold {far}"
 
-    def __str__(self) -> str:
-        shown = [f"row {i}: {self.table(i)}" for i in range(min(3, len(self)))]
-        if len(self) > 3:
-            shown.append(f"… and {len(self) - 3} more rows")
-        return "\n\n".join(shown)
+class Ranked(NamedTuple):
+    """Scores at rows, and which of them are the highest and the second."""
+
+    functions: list[PLDC]
+    labels: np.ndarray
+    points: Array
+    first: IntArray
+    second: IntArray
+    lead: Array
 
 
-def labelled(functions: Any, classes: Any) -> tuple[list[PLDC], np.ndarray]:
-    """Return scores and their labels, if they go together."""
+def ranked(functions: Any, X: ArrayLike, classes: Any) -> Ranked:
+    """Return scores and labels, if they go together, and who leads whom by how much at the rows of X."""
     scores, labels = list(functions), np.asarray(classes)
     if not all(isinstance(f, PLDC) for f in scores):
         raise TypeError("The scores must be PLDCs, such as model.functions_.")
     if len(scores) < 2 or labels.shape != (len(scores),):
         raise ValueError(f"There must be two scores or more, and a label for each; got {len(scores)}.")
-    return scores, labels
+    points = as_points(X, scores[0].n_features)
+    values = np.array([f(points) for f in scores])
+    first, second = np.argsort(-values, axis=0, kind="stable")[:2]
+    at = np.arange(len(points))
+    return Ranked(scores, labels, points, first, second, np.asarray(values[first, at] - values[second, at]))
 
 
 def explain_classes(
@@ -130,10 +129,7 @@ def explain_classes(
     unit, neighbourhood
         As for :func:`explain`: next to a kink of one of both scores, its slopes are means.
     """
-    functions, labels = labelled(functions, classes)
-    points = as_points(X, functions[0].n_features)
-    scores = np.array([f(points) for f in functions])
-    first, second = np.argsort(-scores, axis=0, kind="stable")[:2]
+    functions, labels, points, first, second, lead = ranked(functions, X, classes)
     n, d = points.shape
     intercept, slopes, contributions = np.zeros(n), np.zeros((n, d)), np.zeros((n, d))
     room, averaged = np.full(n, np.inf), np.zeros(n, dtype=bool)
@@ -149,12 +145,11 @@ def explain_classes(
             room[at] = np.minimum(room[at], own.room)
             averaged[at] |= own.averaged
             names, measure = own.features, own.measure
-    at_row = np.arange(n)
     return ClassExplanation(
         features=names,
         prediction=labels[first],
         runner_up=labels[second],
-        margin=np.asarray(scores[first, at_row] - scores[second, at_row]),
+        margin=lead,
         intercept=intercept,
         slopes=slopes,
         contributions=contributions,

@@ -29,11 +29,21 @@ CLOSE = 1e-6  # relative gap at which a program is solved
 
 
 def nearest_by_integers(
-    terms: Sequence[Term], x: Array, target: float, cost: Array, box: Array, known: Array | None, max_seconds: float
+    terms: Sequence[Term],
+    x: Array,
+    target: float,
+    cost: Array,
+    box: Array,
+    known: Array | None,
+    max_seconds: float,
+    two: np.ndarray | None = None,
 ) -> tuple[Array | None, float, float]:
-    """Find the nearest point z in the box with Σ terms(z) ≥ target: point, its cost, and a bound on that."""
+    """Find the nearest point z in the box with Σ terms(z) ≥ target: point, its cost, and a bound on that.
+
+    Features in `two` have the values at the ends of their box, and none between.
+    """
     farthest = np.inf if known is None else float(cost @ np.abs(known - x))
-    steps = _Steps(terms, x, cost, box, farthest)
+    steps = _Steps(terms, x, cost, box, farthest, np.zeros(len(x), dtype=bool) if two is None else two)
     plus = [_Curves(term, term.plus, steps) for term in terms]
     minus = [_Curves(term, term.minus, steps) for term in terms]
     choices = [curves.that_can_rule() for curves in plus]
@@ -60,18 +70,20 @@ def nearest_by_integers(
 class _Steps:
     """Steps along each free feature, between its ends and the knots of all terms: x_j = ends_j[0] + Σ w r."""
 
-    def __init__(self, terms: Sequence[Term], x: Array, cost: Array, box: Array, farthest: float):
+    def __init__(self, terms: Sequence[Term], x: Array, cost: Array, box: Array, farthest: float, two: np.ndarray):
         self.x, self.cost, self.farthest = x, cost, farthest
         self.free = np.flatnonzero(box[:, 1] > box[:, 0])
+        self.two = two[self.free]
         self.ends = []
         for j in self.free.tolist():
-            knots = [np.empty(0), *(t.hinges.knots[j] for t in terms if t.hinges is not None)]
+            bent = [] if two[j] else [t.hinges.knots[j] for t in terms if t.hinges is not None]
+            knots = [np.empty(0), *bent]
             inner = np.unique(np.concatenate(knots))
             low, high = box[j]
             self.ends.append(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
         self.count = [len(e) - 1 for e in self.ends]
         self.total = sum(self.count)
-        self.binaries = sum(c - 1 for c in self.count)
+        self.binaries = sum(c - 1 for c in self.count) + int(self.two.sum())
 
     def points(self, j: int) -> Array:
         """The fixed point with the feature at each of its ends and knots."""
@@ -123,7 +135,11 @@ class _Program:
         self.steps, self.target = steps, target
         self.program = Program()
         self.price: list[float] = []
-        self.r = self._variables(steps.total, 0.0, 1.0)
+        self.r = [
+            i
+            for count, two in zip(steps.count, steps.two, strict=True)
+            for i in self._variables(count, 0.0, 1.0, integer=int(two))
+        ]
         self.sums: dict[int, float] = {}
         place, ways = 0, []
         for j, ends in enumerate(steps.ends):

@@ -25,8 +25,8 @@ def path_contributions(function: PLDC, start: Array, stop: Array) -> Array:
     -------
     array of shape (n, d)
     """
-    out = np.zeros(start.shape)
-    for term in function.terms:
+    out, start, stop = np.zeros(start.shape), start - function.origin, stop - function.origin
+    for term in function.centred:
         for piece in straight(term, start, stop):
             step, change = piece.stop - piece.start, np.zeros(piece.start.shape)
             for part, sign in zip(term.parts, (1.0, -1.0), strict=True):

@@ -87,7 +87,7 @@ class PLDC(TermSum):
 
     def _box(self, box: Any) -> Array:
         """Return the ends (d, 2) of a box less the centre."""
-        return polytope(self.n_features, box).bounds - self._origin[:, None]
+        return polytope(self.n_features, box).bounds - self.origin[:, None]
 
     def gradient(self, X: ArrayLike) -> Array:
         """Slope of the affine function that rules at each row of `X`, shape (n, d); NaN where a row is not finite."""
@@ -103,7 +103,7 @@ class PLDC(TermSum):
             intercept += local.intercept
             plus.append(local.plus)
             minus.append(local.minus)
-        intercept -= slope @ self._origin
+        intercept -= slope @ self.origin
         slope[~finite], intercept[~finite] = np.nan, np.nan
         if len(self.centred) == 1:
             return LocalModel(plus[0], minus[0], slope, intercept)
@@ -203,7 +203,8 @@ class PLDC(TermSum):
         points, around = as_points(X, self.n_features), self._points(X)
         local = self.local(points)
         cells = [term.hinges.cells(around) for term in self.centred if term.hinges is not None]
-        return group(points, np.column_stack([local.plus, local.minus, *cells]), local.slope, local.intercept)
+        keys = np.column_stack([local.plus, local.minus, *cells])
+        return group(points, keys, local.slope, local.intercept, lambda at: self(points[at]))
 
     def minimize(
         self,
@@ -242,10 +243,10 @@ class PLDC(TermSum):
         over = polytope(self.n_features, bounds, A_ub, b_ub, A_eq, b_eq)
         if self.center is None:
             return minimum(*self._plain("A global optimum").parts, over, n_jobs)
-        found = minimum(*self._plain("A global optimum").parts, around(over, self._origin), n_jobs)
+        found = minimum(*self._plain("A global optimum").parts, around(over, self.origin), n_jobs)
         if found.x is None:
             return found
-        x = self._origin + found.x  # rounds: the value is that at this point
+        x = self.origin + found.x  # rounds: the value is that at this point
         return replace(found, x=x, fun=float(self(x[None])[0]))
 
     def maximize(self, bounds: Any = None, **settings: Any) -> Optimum:
@@ -285,7 +286,7 @@ class PLDC(TermSum):
         if self._can_be_plain():
             return len(f.centred) > 1 and f.written_out().centred[0].rises(at, ends)
         size = sum(term.steepness(at) for term in f.centred)
-        if (f.gradient(scattered(f.centred, ends) + self._origin)[:, at] < -1e-9 * size).any():
+        if (f.gradient(scattered(f.centred, ends) + self.origin)[:, at] < -1e-9 * size).any():
             return False
         raise TypeError(f"With hinges or so many pieces it could not be decided if f is monotone: prune, or {REMEDY}.")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,13 @@ class Regions:
             f"{word} {name}": column for word, numbers_ in each for name, column in zip(names, numbers_.T, strict=True)
         }
 
-    def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10, width: int = 79) -> str:
+    def to_text(
+        self,
+        feature_names: Sequence[str] | None = None,
+        most: int = 10,
+        width: int = 79,
+        also: Mapping[str, Array] | None = None,
+    ) -> str:
         """Return the fullest regions as plain text: a column for each, and where each is.
 
         Parameters
@@ -94,14 +101,23 @@ class Regions:
             Regions to show, if so many fit.
         width : int, default=79
             Of the text.
+        also : dict, optional
+            More to say of each region, by name.
         """
+        also = also or {}
         names, slope = self._names(feature_names), self._cleaned()
         most, width = min(whole("most", most, 0), len(self)), whole("width", width, 1)
         strong = np.argsort(-(np.abs(slope[:most]) * self._spans()).max(axis=0), kind="stable")
         features = np.sort(strong[:MOST_FEATURES])
-        left = ["region", "rows", "share", "value", *(f"slope of {_cut(names[j])}" for j in features)]
+        left = ["region", *also, "rows", "share", "value", *(f"slope of {_cut(names[j])}" for j in features)]
         cells = [
-            [str(k), str(self.count[k]), f"{self.count[k] / self.count.sum():.0%}", number(self.value[k])]
+            [
+                str(k),
+                *(_cut(str(said[k])) for said in also.values()),
+                str(self.count[k]),
+                f"{self.count[k] / self.count.sum():.0%}",
+                number(self.value[k]),
+            ]
             + numbers(slope[k, features])
             for k in range(most)
         ]
@@ -143,6 +159,30 @@ class Regions:
         return self.to_text()
 
 
+class RegionTable(dict[str, Array]):
+    """The regions of a model by columns, as ``pandas.DataFrame`` and ``polars.DataFrame`` take them; prints as text.
+
+    Attributes
+    ----------
+    regions : Regions or ClassRegions
+    feature_names : sequence of str or None
+    """
+
+    def __init__(self, regions: Any, feature_names: Sequence[str] | None = None) -> None:
+        super().__init__(regions.columns(feature_names))
+        self.regions, self.feature_names = regions, feature_names
+
+    def to_text(self, most: int = 10, width: int = 79) -> str:
+        """Return the fullest regions as plain text; see :meth:`Regions.to_text`."""
+        return str(self.regions.to_text(self.feature_names, most, width))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RegionTable, (self.regions, self.feature_names)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
 def _cut(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
@@ -152,8 +192,11 @@ def _across(left: list[str], cells: list[list[str]]) -> list[list[str]]:
     return [[left[i], *(cell[i] for cell in cells)] for i in range(1, len(left))]
 
 
-def group(points: Array, keys: Array, slope: Array, intercept: Array) -> Regions:
-    """Group rows by equal keys; slope and intercept are those at the rows, equal within a group up to rounding."""
+def group(points: Array, keys: Array, slope: Array, intercept: Array, value: Callable[[IntArray], Array]) -> Regions:
+    """Group rows by equal keys; slope and intercept are those at the rows, equal within a group up to rounding.
+
+    `value` returns that of the function at the rows whose places it is given.
+    """
     if len(points) == 0:
         raise ValueError("regions(X) needs at least one row.")
     if not np.isfinite(points).all():
@@ -167,7 +210,7 @@ def group(points: Array, keys: Array, slope: Array, intercept: Array) -> Regions
     by_region = np.argsort(of_row, kind="stable")
     ends = np.cumsum(count)
     sorted_points, starts = points[by_region], ends - count
-    typical = _typical(sorted_points, starts, ends)
+    typical = by_region[_typical(sorted_points, starts, ends)]
     told = [of_row == k for k in range(min(len(count), MOST_RULES)) if count[k] >= LEAST_SHARE * len(points)]
     return Regions(
         of_row=of_row,
@@ -176,21 +219,22 @@ def group(points: Array, keys: Array, slope: Array, intercept: Array) -> Regions
         intercept=intercept,
         low=np.minimum.reduceat(sorted_points, starts),
         high=np.maximum.reduceat(sorted_points, starts),
-        typical=typical,
-        value=(slope * typical).sum(axis=1) + intercept,
+        typical=points[typical],
+        value=value(typical),
         rules=tuple(find_rule(points, inside) for inside in told),
         decided_by=tuple(_deciding(separation(points, inside)) for inside in told),
     )
 
 
-def _typical(points: Array, starts: IntArray, ends: IntArray) -> Array:
-    """Of each run of rows the one closest to their median, in standard deviations of all rows."""
-    spread = points.std(axis=0)
-    scaled = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    out = np.empty((len(starts), points.shape[1]))
+def _typical(points: Array, starts: IntArray, ends: IntArray) -> IntArray:
+    """Return the place of the row that is closest to the median, of each run; in standard deviations of all rows."""
+    around = points - points[0]  # far from zero means would round
+    spread = around.std(axis=0)
+    scaled = around / np.where(spread > 0, spread, 1.0)
+    out = np.empty(len(starts), dtype=np.intp)
     for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
         away = ((scaled[start:end] - np.median(scaled[start:end], axis=0)) ** 2).sum(axis=1)
-        out[k] = points[start + int(away.argmin())]
+        out[k] = start + int(away.argmin())
     return out
 
 

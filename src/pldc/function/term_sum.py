@@ -43,11 +43,11 @@ class TermSum:
         step = frozen(by, 1, "by")
         if len(step) != self.n_features:
             raise ValueError(f"by must hold {self.n_features} numbers, one for each feature; got {len(step)}.")
-        center = tuple((self._origin + step).tolist())
+        center = tuple((self.origin + step).tolist())
         return self._of(self.centred, center if any(center) else None)
 
     @property
-    def _origin(self) -> Array:
+    def origin(self) -> Array:
         """The centre as an array."""
         return np.zeros(self.n_features) if self.center is None else np.array(self.center)
 
@@ -55,7 +55,7 @@ class TermSum:
         """Return the terms as functions of x − center."""
         if center == self.center:
             return self.centred
-        step = (0.0 if center is None else np.array(center)) - self._origin
+        step = (0.0 if center is None else np.array(center)) - self.origin
         return tuple(term.moved(step) for term in self.centred)
 
     @classmethod
@@ -155,7 +155,7 @@ class TermSum:
         """Return x ↦ f(matrix @ x + vector); of hinges the matrix must be diagonal, with positive numbers."""
         if self.center is None:
             return self._each(lambda term: term.compose(matrix, vector))
-        step = (0.0 if vector is None else real(vector, "vector")) - self._origin
+        step = (0.0 if vector is None else real(vector, "vector")) - self.origin
         return self._of(term.compose(matrix, step) for term in self.centred)
 
     def maximum(self, other: Self | float) -> Self:

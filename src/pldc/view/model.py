@@ -22,7 +22,7 @@ def plot_model(model: Any, X: Any) -> Any:
     Parameters
     ----------
     model : fitted DCRegressor or DCClassifier
-        A classifier has no curves and regions.
+        Of a classifier, and of several quantiles, curves and regions are not drawn.
     X : array or DataFrame of shape (n, d)
         Rows that curves are means over, and that regions are counted at; the model keeps none of its own.
 
@@ -60,10 +60,10 @@ def _importances(model: Any) -> tuple[list[str], Array]:
 
 
 def _main_curves(model: Any, X: Any) -> list[Any]:
-    """Curves of the most important columns that are one number."""
-    source, size = model.model_.source, model.feature_importances_
-    single = np.bincount(source, minlength=len(size)) == 1
-    order = [int(j) for j in np.argsort(-size, kind="stable") if single[j] and size[j] > 0]
+    """Curves of the most important columns that hold numbers."""
+    size = model.feature_importances_
+    numbers = [model.model_.number_of(j) is not None for j in range(len(size))]
+    order = [int(j) for j in np.argsort(-size, kind="stable") if numbers[j] and size[j] > 0]
     return [model.curve(j, X) for j in order[:MOST_CURVES]]
 
 
@@ -84,9 +84,7 @@ def _draw_curves(figure: Any, curves: list[Any], points: Array, model: Any) -> N
     axes = np.ravel(figure.subplots(1, len(curves), sharey=True, squeeze=False))
     for axis, curve in zip(axes, curves, strict=True):
         axis.plot(curve.x, curve.y, color="C0")
-        where = np.quantile(
-            points[:, int(np.flatnonzero(model.model_.source == names.index(curve.feature))[0])], _TENTHS
-        )
+        where = np.quantile(points[:, model.model_.number_of(names.index(curve.feature))], _TENTHS)
         axis.plot(where, np.full(len(where), 0.02), "|", color="0.3", transform=axis.get_xaxis_transform())
         axis.set_xlabel(shorten(curve.feature, LONGEST_NAME, placeholder="…"))
         axis.grid(alpha=0.3)

@@ -1,0 +1,44 @@
+"""What a fit has missed, in words: a gap that was asked for, quantiles that do not hold their shares."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pldc.model import Model
+from pldc.problem.recipe import Rows
+from pldc.solve.choose import SOLVERS
+from pldc.solve.run import STATUS
+
+OFF_LEVEL = 0.05  # share of the training rows by which a quantile may be off, and chance, without a warning
+
+
+def missed_gap(model: Model, exact_is_free: bool) -> str:
+    """Say which gap was missed, and why; nothing if none was. `exact_is_free`: another solver could be taken."""
+    solved = model.program
+    if solved is None or solved.certificate.gap <= 1.01 * solved.tol:  # recomputed: rounding is forgiven
+        return ""
+    reason = STATUS[solved.status]
+    realistic = getattr(SOLVERS.get(solved.solver), "realistic_tol", 0.0)
+    if solved.tol < realistic:
+        reason += f" ({realistic:g} is realistic for solver={solved.solver!r})"
+    if realistic > 0 and exact_is_free and solved.status in ("max_iter", "stalled"):
+        reason += "; solver='exact' is accurate, where it can be had"
+    if solved.status == "optimal":  # in the solver's own numbers, but not in those of the data
+        reason = "rounding in the units of X and y; shift and scale them to numbers of order one"
+    return f"The certified relative gap is {solved.certificate.gap:.2g}, not tol={solved.tol:.2g}: {reason}."
+
+
+def missed_levels(model: Model, rows: Rows) -> str:
+    """Say which of several quantiles do not hold their share of the training rows; nothing if all do.
+
+    A descent that was ended early has not moved apart functions that begin at the same place.
+    """
+    if model.levels is None:
+        return ""
+    share, off, y = rows.weight / rows.weight.sum(), [], rows.y
+    for level, f in zip(model.levels, model.predict(rows.X).T, strict=True):
+        below, up_to = float(share @ (y < f)), float(share @ (y <= f))
+        allowed = OFF_LEVEL + 2.0 * float(np.sqrt(level * (1.0 - level) * (share @ share)))
+        if below - level > allowed or level - up_to > allowed:
+            off.append(f"{level:g} ({below if below > level else up_to:.0%} of the training rows are below)")
+    return f"Quantiles that are off: {', '.join(off)}. Fit with more time, max_seconds." if off else ""

@@ -1,0 +1,182 @@
+"""Counterfactuals and curves of real tables: in the columns that were given, booleans, categories and gaps included."""
+
+import pickle
+from datetime import timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.quick import few_kinds, few_starts
+
+from pldc import DCClassifier, DCRegressor, load
+
+N = 80
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(
+    {
+        "dose": RNG.normal(size=N),
+        "garden": RNG.random(N) < 0.5,
+        "cut": RNG.choice(["fair", "good", "ideal"], N),
+        "age": np.where(RNG.random(N) < 0.2, np.nan, RNG.normal(size=N)),
+        "when": pd.Timestamp("2024-01-01") + pd.to_timedelta(RNG.integers(0, 700, N), "D"),
+        "wait": pd.to_timedelta(RNG.integers(1, 50, N), "h"),
+    }
+)
+Y = 2.0 * FRAME["garden"] + np.abs(FRAME["dose"]) + 1.5 * (FRAME["cut"] == "ideal") + FRAME["age"].fillna(1.0)
+Y += FRAME["wait"] / pd.Timedelta("1D")
+ROW = int(np.flatnonzero(~FRAME["garden"] & FRAME["age"].notna())[0])
+
+
+@pytest.fixture(scope="module")
+def model():
+    with few_kinds():
+        return DCRegressor(n_jobs=1, clip=False).fit(FRAME, Y)
+
+
+@pytest.fixture(scope="module")
+def classes():
+    with few_kinds():
+        return DCClassifier(n_jobs=1).fit(FRAME, np.select([Y < 2.5, Y < 4.0], ["low", "middle"], "high"))
+
+
+@pytest.mark.parametrize("form", ["frame", "series", "dict"])
+def test_the_point_is_a_row_of_the_table(model, form):
+    one = FRAME.iloc[[ROW]]
+    x = {"frame": one, "series": FRAME.iloc[ROW], "dict": FRAME.iloc[ROW].to_dict()}[form]
+    found = model.counterfactual(x, model.predict(one)[0] + 1.9, fixed=["dose", "age", "wait", "cut", "when"])
+    assert found.features == tuple(FRAME.columns) and found.point[1] is True and found.changes == {"garden": 1}
+    assert found.to_dict()["point"]["cut"] == FRAME["cut"].iloc[ROW]
+    changed = pd.DataFrame([found.to_dict()["point"]])
+    assert model.predict(changed)[0] == pytest.approx(found.reached, abs=1e-9)
+    assert str(found).splitlines()[1].split() == ["garden", "False", "True"]
+
+
+def test_booleans_change_whole_beside_numbers(model):
+    for threshold in (1.5, 3.0, 4.0, 5.0):
+        found = model.counterfactual(FRAME.iloc[[ROW]], threshold)
+        assert found.point[1] in (True, False)
+        changed = pd.DataFrame([found.to_dict()["point"]])
+        assert model.predict(changed)[0] == pytest.approx(found.reached, abs=1e-6)
+        assert (found.prediction - threshold) * (found.reached - threshold) <= 0
+    held = model.counterfactual(FRAME.iloc[[ROW]], 4.0, bounds={"garden": (0, 0)})
+    assert held.point[1] is False
+
+
+def test_lengths_of_time_stay_what_they_are(model):
+    others = [name for name in FRAME if name != "wait"]
+    value = model.predict(FRAME.iloc[[ROW]])[0]
+    curve = model.curve("wait", FRAME.iloc[[ROW]], between=(0.0, 2.0))
+    target = curve.y[[0, -1]][np.abs(curve.y[[0, -1]] - value).argmax()]
+    found = model.counterfactual(FRAME.iloc[[ROW]], 0.5 * (value + target), fixed=others)
+    assert isinstance(found.point[5], timedelta) and isinstance(found.changes["wait"], timedelta)
+
+
+def test_a_missing_cell_stays_and_has_no_bounds(model):
+    gap = int(np.flatnonzero(FRAME["age"].isna())[0])
+    found = model.counterfactual(FRAME.iloc[gap], float(np.median(Y)))
+    assert np.isnan(found.point[3]) and "age" not in found.changes
+    with pytest.raises(ValueError, match="cell 'age' of x is missing, and stays so: give no bounds"):
+        model.counterfactual(FRAME.iloc[gap], 0.0, bounds={"age": (-1.0, 1.0)})
+
+
+@pytest.mark.parametrize(
+    "pair", [(-np.inf, 1.0), (0.0, 1.0, 2.0), 3.0, ("low", "high"), (np.nan, None), (None, 10**400)]
+)
+def test_bounds_that_are_none_are_refused(model, pair):
+    with pytest.raises(ValueError, match=r"bounds of 'dose' must be two finite numbers \(low, high\), None"):
+        model.counterfactual(FRAME.iloc[ROW], 4.0, bounds={"dose": pair})
+
+
+def test_what_is_cut_to_the_threshold_has_reached_it():
+    X = np.linspace(-1, 1, 30)[:, None]
+    model = DCRegressor(lam=0.01).fit(X, np.clip(X[:, 0], -0.8, 0.8))
+    high = model.clip_range_[1]
+    assert model.function_([[3.0]])[0] > high and model.predict([[3.0]])[0] == high
+    found = model.counterfactual([3.0], high, bounds={0: (-1.0, 4.0)})
+    assert found.cost == 0 and found.changes == {} and found.reached == high
+
+
+def test_booleans_are_known_from_files_and_simplifications(model, tmp_path):
+    assert model.model_.booleans == (1,)
+    model.save_model(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").model_.booleans == (1,)
+    flags = FRAME[["garden"]].assign(other=FRAME["dose"] > 0, dose=FRAME["dose"])
+    with few_starts(), few_kinds():
+        few = DCRegressor(n_jobs=1).fit(flags, Y).simplify(flags, Y, n_pieces=2)
+    assert few.model_.columns is None and few.model_.booleans == (0, 1)
+    found = few.counterfactual(flags.iloc[[ROW]], 3.0)
+    assert {type(cell) for cell in found.point[:2]} == {bool} and found.reached == pytest.approx(3.0, abs=2.0)
+    assert DCRegressor(lam=0.1).fit(flags.to_numpy(dtype=bool), Y).model_.booleans == (0, 1, 2)
+
+
+def test_gaps_in_rows_and_references_are_filled_as_for_predictions(model):
+    X = RNG.normal(size=(30, 2))
+    plain = DCRegressor(lam=0.05).fit(X, X[:, 0] + np.abs(X[:, 1]))
+    medians = np.median(X, axis=0)
+    for method in ("local", "path", "shapley"):
+        with_gap = plain.explain(X[:3], [np.nan, 0.5], method=method).contributions
+        np.testing.assert_array_equal(with_gap, plain.explain(X[:3], [medians[0], 0.5], method=method).contributions)
+    found = plain.counterfactual({0: 0.3, 1: np.nan}, 2.0)
+    assert np.isnan(found.point[1]) and set(found.changes) == {"x0"}
+    assert found.prediction == plain.predict([[0.3, np.nan]])[0]
+    row = FRAME.iloc[ROW].to_dict() | {"age": None, "cut": None, "dose": np.nan}
+    assert np.isfinite(model.explain(FRAME[:2], row, method="path").contributions).all()
+
+
+def test_curves_of_categories_are_means_of_predictions(model):
+    found = model.curve("cut", FRAME)
+    assert found.levels == ("fair", "good", "ideal") and found.rows == N and len(found) == 3
+    for level in found.levels:
+        assert found(level) == pytest.approx(model.predict(FRAME.assign(cut=level)).mean())
+    assert str(found).splitlines()[1].startswith("ideal") and "3 levels, mean of 80 rows" in repr(found)
+    with pytest.raises(ValueError, match="'cut' has no level 'poor'"):
+        found("poor")
+    with pytest.raises(ValueError, match="between is for columns of numbers; 'cut' holds categories"):
+        model.curve("cut", FRAME, between=(0, 1))
+    with pytest.raises(ValueError, match="'when' holds dates, along whose cycles .* compare predictions"):
+        model.curve("when", FRAME)
+
+
+def test_curves_of_many_levels_and_of_missing_ones():
+    table = pd.DataFrame({"city": [f"c{k % 20}" for k in range(N)], "cut": ["a", None, "b", "a"] * (N // 4)})
+    with few_kinds():
+        model = DCRegressor(n_jobs=1).fit(table, Y)
+    city, cut = model.curve("city", table), model.curve("cut", table)
+    assert len(city) == 20 and city("c3") == pytest.approx(model.predict(table.assign(city="c3")).mean())
+    assert cut.levels == ("a", "b", None) and "(missing)" in str(cut)
+    assert cut(None) == pytest.approx(model.predict(table.assign(cut=None)).mean())
+
+
+def test_curves_of_classes_are_log_odds(classes):
+    def log_odds(table, label):
+        p = np.log(classes.predict_proba(table))
+        at = list(classes.classes_).index(label)
+        return (p[:, at] - np.delete(p, at, axis=1).mean(axis=1)).mean()
+
+    curve = classes.curve("dose", FRAME, "high", between=(-1.0, 1.0))
+    for x in (-1.0, -0.3, 0.55, 1.0):
+        assert curve(x) == pytest.approx(log_odds(FRAME.assign(dose=x), "high"), abs=1e-9)
+    assert classes.curve("cut", FRAME, "low")("good") == pytest.approx(log_odds(FRAME.assign(cut="good"), "low"))
+    with pytest.raises(ValueError, match="label must be one of the classes, .*'low'.*; got None"):
+        classes.curve("dose", FRAME)
+
+
+def test_of_two_classes_the_curve_is_that_of_the_second():
+    X = RNG.normal(size=(60, 2))
+    model = DCClassifier(lam=0.05, loss="log").fit(X, np.abs(X[:, 0]) > 0.7)
+    p = model.predict_proba(np.column_stack([np.full(60, 0.4), X[:, 1]]))
+    assert model.curve(0, X)(0.4) == pytest.approx(np.log(p[:, 1] / p[:, 0]).mean())
+
+
+def test_region_tables_read_in_text_and_frames(classes, tmp_path):
+    with few_starts(), few_kinds():
+        few = DCRegressor(n_jobs=1).fit(FRAME, Y).simplify(FRAME, Y, n_pieces=2)
+    for table, words in ((few.region_table(FRAME), "value"), (classes.region_table(FRAME, tol=0.1), "runner-up")):
+        text = str(table)
+        assert text == table.to_text() and text.startswith("region ") and words in text
+        assert "slope of cut = ideal" in text
+        assert max(map(len, text.splitlines())) <= 79 and "{" not in text
+        frame = pd.DataFrame(table)
+        assert frame["rows"].sum() == N and len(table.regions) == len(frame)
+        again = pickle.loads(pickle.dumps(table))
+        assert str(again) == text and again.keys() == table.keys()
