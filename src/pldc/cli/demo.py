@@ -1,11 +1,9 @@
-"""The command line: ``pldc demo``."""
+"""The demo: two small tables, what was found in them, and a picture."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,16 +81,6 @@ class Progress:
         """Wipe the line out."""
         if self._terminal:
             print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit code."""
-    parser = argparse.ArgumentParser(prog="pldc", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    show = commands.add_parser("demo", help="fit two small data sets, print what was found, draw one")
-    show.add_argument("--output", type=Path, default=Path("demo-output"), help="folder for the figure")
-    options = parser.parse_args(arguments)
-    return demo(options.output)
 
 
 def demo(output: Path) -> int:
@@ -208,6 +196,3 @@ def draw(model: DCRegressor, X: Array, y: Array, output: Path) -> Path | None:
     figure.savefig(path, dpi=120)
     return path
 
-
-if __name__ == "__main__":
-    raise SystemExit(main())
