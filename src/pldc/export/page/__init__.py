@@ -1,7 +1,7 @@
 """One self-contained page on which a model can be tried: it runs in the browser, and nothing leaves it.
 
-The page is a template, its style and two scripts (`model.js` evaluates, `page.js` draws), with the model as JSON in the
-middle. Every name from the data goes in as JSON and comes out as text, never as markup.
+The page is a template, its style and three scripts (`model.js` evaluates, `panels.js` draws, `page.js` has the fields),
+with the model as JSON in the middle. Every name from the data goes in as JSON and comes out as text, never as markup.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from pldc.function.max_affine import Array
+from pldc.columns.serialise import to_dict
+from pldc.export.learned import Learned, learned, levels
 from pldc.model import Model
 
 COVERAGE = 0.9
 REACH = 2.5  # standard deviations to either side of the mean that sliders span, where no table says more
+SCRIPTS = ("model.js", "panels.js", "page.js")
+UNSAFE = "<>&\u2028\u2029"  # in JSON within HTML: no end of a script, whatever a column is called
 
 
 @dataclass(frozen=True)
@@ -33,18 +36,36 @@ class ColumnRange:
         The value that the page begins with; None: missing.
     spread : float
         Standard deviation of numbers.
+    whole : bool
+        Whether its numbers are whole ones.
     """
 
     low: float | None
     high: float | None
     typical: Any
     spread: float = 1.0
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows that the page can step through.
+
+    Attributes
+    ----------
+    cells : list of lists
+        Numbers, texts of levels and days since 1970; None where missing.
+    targets : list or None
+    """
+
+    cells: list[list[Any]]
+    targets: list[Any] | None = None
 
 
 def page(
     models: Sequence[tuple[str, Model]],
     ranges: Sequence[ColumnRange] | None = None,
-    rows: Sequence[Sequence[Any]] | None = None,
+    rows: TrainingRows | None = None,
     title: str = "A piecewise-linear model",
     about: Sequence[str] = (),
 ) -> str:
@@ -53,123 +74,123 @@ def page(
     Parameters
     ----------
     models : sequence of (str, Model)
-        What the page can switch between, each with a line that says what it is: first the model itself, then simpler
-        ones. They share columns and classes.
+        What the page can switch between, each with a line that says what it is: simpler ones first, last the model
+        itself. They share columns and classes.
     ranges : sequence of ColumnRange, optional
         One for each column. By default around the mean, as far as the model knows it.
-    rows : sequence of rows, optional
-        Training rows to step through, cell by cell. By default there are none in the page.
+    rows : TrainingRows, optional
+        By default there are none in the page.
     title : str
     about : sequence of str
         Lines under the title.
     """
-    first = models[0][1]
-    known = ranges or default_ranges(first)
+    whole = models[-1][1]
+    known = learned(whole)
     record = {
         "title": title,
         "about": list(about),
-        "columns": [
-            {"name": name, "kind": kind, "levels": levels, "importance": weight, **vars(span)}
-            for (name, kind, levels), weight, span in zip(columns(first), importances(first), known, strict=True)
-        ],
-        "features": list(first.feature_names or (f"x{k}" for k in range(len(first.center)))),
-        "encoding": None if first.columns is None else first.columns.to_dict(),
-        "reference": first.center.tolist(),
-        "classes": None if first.classes is None else [str(label) for label in first.classes],
-        "levels": None if first.levels is None else list(first.levels),
+        "columns": columns(whole, known, ranges or default_ranges(whole, known)),
+        "names": list(whole.feature_names or whole.column_names),
+        "features": to_dict((), known.features)["features"],
+        "reference": whole.center.tolist(),
+        "classes": None if known.classes is None else list(map(str, known.classes)),
+        "levels": known.levels,
+        "target": whole.target_range,
         "coverage": COVERAGE,
         "variants": [variant(text, model) for text, model in models],
-        "certificate": certificate(first),
-        "rows": None if rows is None else [list(row) for row in rows],
+        "rows": None if rows is None else vars(rows),
     }
-    text = json.dumps(plain(record), allow_nan=False, ensure_ascii=False)
-    for mark in "<>&\u2028\u2029":  # no end of a script, whatever a column is called
+    text = json.dumps(plain(record), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for mark in UNSAFE:
         text = text.replace(mark, f"\\u{ord(mark):04x}")
-    part = {name: files(__package__).joinpath(name).read_text(encoding="utf-8") for name in FILES}
-    html = part["page.html"].replace("/*STYLE*/", part["page.css"])
-    html = html.replace("/*SCRIPT*/", part["model.js"] + "\n" + part["page.js"])
+    html = source("page.html").replace("/*STYLE*/", source("page.css"))
+    html = html.replace("/*SCRIPT*/", "\n".join(map(source, SCRIPTS)))
     return html.replace("/*MODEL*/", text)
 
 
-FILES = ("page.html", "page.css", "model.js", "page.js")
+def source(name: str) -> str:
+    """Return the text of a part of the page."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def columns(model: Model) -> list[tuple[str, str, list[str]]]:
-    """Return the name, kind and levels of each column."""
-    if model.columns is None:
-        return [(name, "number", []) for name in model.column_names]
-    return [(c.name, c.kind, list(model.columns.levels(k))) for k, c in enumerate(model.columns.columns)]
+def columns(model: Model, known: Learned, ranges: Sequence[ColumnRange]) -> list[dict[str, Any]]:
+    """Return what the page knows of each column."""
+    weight = np.ones(len(known.columns)) if model.importances is None else model.importances
+    zones = [None] * len(known.columns) if model.columns is None else [c.zone for c in model.columns.columns]
+    return [
+        {
+            "name": name,
+            "kind": kind,
+            "levels": sorted(levels(known.features, k)),
+            "zone": zone,
+            "importance": float(each),
+            **vars(span),
+        }
+        for k, ((name, kind), zone, each, span) in enumerate(zip(known.columns, zones, weight, ranges, strict=True))
+    ]
 
 
-def importances(model: Model) -> Array:
-    """Return the importance of each column; alike where the model does not know them."""
-    return np.ones(len(columns(model))) if model.importances is None else model.importances
-
-
-def default_ranges(model: Model) -> list[ColumnRange]:
-    """Return ranges around the mean of each column; a category begins with its first level."""
+def default_ranges(model: Model, known: Learned) -> list[ColumnRange]:
+    """Return ranges around the mean of each column; a category begins with the level that most rows have."""
     out = []
-    for k, (_, kind, levels) in enumerate(columns(model)):
+    for k, (_, kind) in enumerate(known.columns):
+        own = [j for j, feature in enumerate(known.features) if feature.column == k]
         if kind == "category":
-            out.append(ColumnRange(None, None, levels[0] if levels else None))
-            continue
-        at = k if model.columns is None else int(np.flatnonzero(model.columns.source == k)[0])
-        middle, spread = float(model.center[at]), float(model.spread[at])
-        out.append(ColumnRange(middle - REACH * spread, middle + REACH * spread, middle, spread))
+            shares = {known.features[j].level: model.center[j] for j in own if known.features[j].kind == "level"}
+            first = next(iter(sorted(levels(known.features, k))), None)
+            out.append(ColumnRange(None, None, max(shares, key=shares.__getitem__, default=first)))
+        else:
+            middle, spread = float(model.center[own[0]]), float(model.spread[own[0]])
+            out.append(ColumnRange(middle - REACH * spread, middle + REACH * spread, middle, spread))
     return out
 
 
 def variant(text: str, model: Model) -> dict[str, Any]:
-    """Return what the page needs to evaluate one model."""
-    errors = None
+    """Return what the page needs to evaluate one model, and to say of it."""
+    known, errors = learned(model), None
     if model.errors is not None and model.levels is None:
         scale = model.errors.scale
         errors = {
             "quantile": model.errors.quantile(COVERAGE),
             "scale": None if scale is None else scale.to_dict(),
-            "limits": list(model.errors.limits),
+            "limits": model.errors.limits,
         }
     return {
         "about": text,
-        "pieces": max(max(f.n_pieces) if f.is_plain else sum(map(len_of, f.terms)) for f in model.functions),
         "functions": [f.to_dict() for f in model.functions],
-        "limits": list(model.limits),
+        "low": known.low,
+        "high": known.high,
         "lowest": model.lowest,
-        "temperature": 1.0 if model.temperature is None else model.temperature,
+        "temperature": model.temperature,
         "errors": errors,
+        "certificate": certificate(model),
     }
 
 
-def len_of(term: Any) -> int:
-    """Pieces of both parts of a term."""
-    return len(term.plus.offsets) + len(term.minus.offsets)
-
-
-def certificate(model: Model) -> list[str]:
-    """Say what is proved of the fit."""
+def certificate(model: Model) -> dict[str, Any]:
+    """Say what is proved of the fit: lines of text and, of the program, the two bounds."""
     if model.program is None:
-        return [
-            "This function was found by descent: nothing is proved about it. pldc.certify puts it beside the best that any "
-            "number of pieces could do."
-        ]
-    proved = model.program.certificate
-    return [
-        f"Objective {proved.upper:.6g} at λ = {model.program.lam:.4g}; no difference of convex functions is below "
-        f"{proved.lower:.6g}.",
-        f"Certified gap: {proved.gap:.2g}.",
+        why = (
+            "Found by descent: nothing is proved of it. pldc.certify(function, X, y, lam) puts it beside the best "
+            "that any number of pieces could do."
+        )
+        return {"lines": [why], "lower": None, "upper": None}
+    proved, solved = model.program.certificate, model.program
+    lines = [
+        f"Its objective is {proved.upper:.6g}, at λ = {solved.lam:.4g}. No difference of convex functions, of however "
+        f"many pieces, is below {proved.lower:.6g}.",
+        f"So at most {max(proved.gap, 0.0):.2g} of it could be gained. This is proved from the training rows, whatever "
+        "the solver did.",
     ]
+    return {"lines": lines, "lower": proved.lower, "upper": proved.upper}
 
 
 def plain(value: Any) -> Any:
     """Return numbers, texts, lists and dictionaries alone; what is not finite becomes null."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else None
-    if isinstance(value, np.integer):
-        return int(value)
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
     return value

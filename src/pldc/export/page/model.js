@@ -4,16 +4,19 @@
 
 const MONDAY = 3; // days from a Monday to 1 January 1970
 
+const NOTHING = Number.NaN;
+
 function featureValue(feature, cell) {
   const gone = cell === null || Number.isNaN(cell);
   switch (feature.kind) {
-    case "number": return gone ? feature.fill : cell;
+    case "number": return gone ? (feature.fill === null ? NOTHING : feature.fill) : cell;
     case "missing": return gone ? 1 : 0;
     case "level": return cell === feature.level ? 1 : 0;
     case "statistic": {
       if (gone) return feature.missing;
-      const found = feature.table.find((pair) => pair[0] === cell);
-      return found ? found[1] : feature.default;
+      if (!feature.known) feature.known = new Map(feature.table);
+      const found = feature.known.get(cell);
+      return found === undefined ? feature.default : found;
     }
     case "date": {
       if (gone) return feature.fill;
@@ -28,8 +31,7 @@ function featureValue(feature, cell) {
 
 // Cells of a row, one a column (null where missing), to the numbers that the functions see.
 function encode(model, cells) {
-  if (!model.encoding) return cells.slice();
-  return model.encoding.features.map((feature) => featureValue(feature, cells[feature.column]));
+  return model.features.map((feature) => featureValue(feature, cells[feature.column]));
 }
 
 function columnsOf(term, z) {
@@ -163,45 +165,85 @@ function softmax(scores, temperature) {
   return powers.map((p) => p / total);
 }
 
+// JSON knows no infinity: null is no limit.
 function clip(value, low, high) {
   return Math.min(Math.max(value, low === null ? -Infinity : low), high === null ? Infinity : high);
 }
 
-// Everything that is said of a row: the value and its interval, or the classes and their probabilities.
+// Everything that is said of a row: the value and its interval, or the classes and their probabilities, if there are any.
 function predict(model, variant, cells) {
   const x = encode(model, cells);
   const values = variant.functions.map((f) => valueOf(f, x));
   if (model.classes) {
     const best = largest(values);
-    return { values, best, label: model.classes[best], probabilities: softmax(values, variant.temperature) };
+    const probabilities = variant.temperature === null ? null : softmax(values, variant.temperature);
+    return { values, best, label: model.classes[best], probabilities };
   }
-  const low = variant.limits[0], high = variant.limits[1];
-  const cut = values.map((v) => Math.max(clip(v, low, high), variant.lowest === null ? -Infinity : variant.lowest));
+  const cut = values.map((v) => clip(v, variant.low, variant.high));
   if (model.levels) return { values: cut.sort((p, q) => p - q) };
   const out = { values: cut, value: cut[0], cut: cut[0] !== values[0] };
   if (variant.errors) {
     const scale = variant.errors.scale ? clip(valueOf(variant.errors.scale, x), ...variant.errors.limits) : 1;
     const width = variant.errors.quantile * scale;
-    out.low = Math.max(out.value - width, variant.lowest === null ? -Infinity : variant.lowest);
+    out.low = clip(out.value - width, variant.lowest, null);
     out.high = out.value + width;
   }
   return out;
 }
 
-// The function that explanations speak of: of classes the margin of the best over the second.
+// What explanations speak of: the function; of classes the margin of the best over the second.
 function explained(model, variant, found) {
   if (!model.classes) return [[variant.functions[0], 1]];
   const order = found.values.map((v, k) => k).sort((p, q) => found.values[q] - found.values[p]);
   return [[variant.functions[order[0]], 1], [variant.functions[order[1]], -1]];
 }
 
-function grouped(model, numbers) {
-  if (!model.encoding) return numbers;
-  const out = new Array(model.columns.length).fill(0);
-  model.encoding.features.forEach((feature, k) => { out[feature.column] += numbers[k]; });
+// What each column adds to the function that is explained, on the straight way from the reference.
+function reasons(model, variant, cells, found) {
+  const x = encode(model, cells), out = new Array(model.columns.length).fill(0);
+  for (const [f, sign] of explained(model, variant, found)) {
+    contributions(f, model.reference, x).forEach((v, j) => { out[model.features[j].column] += sign * v; });
+  }
   return out;
 }
 
+// The part of a square [0, 1]² in which each piece of a maximum rules: `corners` are its pieces' values at (0, 0), (1, 0), (0, 1).
+function territories(corners) {
+  const [origin, across, up] = corners;
+  return origin.map((_, k) => {
+    let shape = [[0, 0], [1, 0], [1, 1], [0, 1]];
+    for (let l = 0; l < origin.length && shape.length; l++) {
+      if (l === k) continue;
+      const a = origin[k] - origin[l], b = across[k] - across[l] - a, c = up[k] - up[l] - a;
+      const lead = ([s, t]) => a + b * s + c * t;
+      if (a === 0 && b === 0 && c === 0) { if (l < k) shape = []; continue; }
+      const kept = [];
+      shape.forEach((p, i) => {
+        const q = shape[(i + 1) % shape.length], u = lead(p), v = lead(q);
+        if (u >= 0) kept.push(p);
+        if ((u > 0 && v < 0) || (u < 0 && v > 0)) {
+          const at = u / (u - v);
+          kept.push([p[0] + at * (q[0] - p[0]), p[1] + at * (q[1] - p[1])]);
+        }
+      });
+      shape = kept;
+    }
+    return shape;
+  });
+}
+
+// Lines between the pieces of a function of one term without knots, over two columns: [those of plus, those of minus].
+function borders(model, f, cells, a, b) {
+  const x = (s, t) => encode(model, cells.map((c, k) => (k === a ? between(model, a, s) : k === b ? between(model, b, t) : c)));
+  const [term] = f.terms, points = [x(0, 0), x(1, 0), x(0, 1)].map((p) => around(f, p));
+  return [term.plus, term.minus].map((part) => territories(points.map((p) => pieceValues(part, p))).filter((shape) => shape.length > 2));
+}
+
+function between(model, k, share) {
+  const column = model.columns[k];
+  return column.low + (column.high - column.low) * share;
+}
+
 if (typeof module !== "undefined") {
-  module.exports = { activeAt, breakpoints, contributions, encode, explained, gradientOf, grouped, predict, valueOf };
+  module.exports = { activeAt, borders, breakpoints, contributions, encode, gradientOf, predict, reasons, territories, valueOf };
 }
