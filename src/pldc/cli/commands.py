@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import pldc
-from pldc.cli.tables import ShellError, checked_goal, output, read_table, split
+from pldc import export as formats
+from pldc.cli.rivals import MEASURES, rivals
+from pldc.cli.tables import ShellError, checked_goal, holds_classes, listed, output, read_table, split
 from pldc.estimators import DCClassifier, DCRegressor
 
-SIMPLER = (4, 8, 16)  # pieces of the simpler models that a page offers
+MODELS = (".json", ".json.gz")
 
 
 def fit(options: argparse.Namespace) -> int:
     """Fit a model, save it, and say what it is."""
-    goal = checked_goal(options.output)
+    goal = checked_goal(options.output, *MODELS)
     X, y = split(read_table(options.data), options.target, options.data, options.drop)
     model = estimator(options, y)
     try:
@@ -42,13 +45,13 @@ def predict(options: argparse.Namespace) -> int:
     X = features(model, read_table(options.data), options.data)
     found = model.predict(X)
     columns: dict[str, Any] = {"prediction": found}
-    if np.ndim(found) == 2:
+    if model.model_.levels is not None:
         columns = {f"quantile {q:g}": values for q, values in zip(model.model_.levels, found.T, strict=True)}
     if options.interval is not None:
         if isinstance(model, DCClassifier):
             raise ShellError("Classes have probabilities, not intervals: leave out --interval.")
         columns["low"], columns["high"] = model.predict_interval(X, options.interval)
-    if isinstance(model, DCClassifier):
+    if isinstance(model, DCClassifier) and model.model_.temperature is not None:
         shares = model.predict_proba(X)
         columns |= {f"probability of {label}": p for label, p in zip(model.classes_, shares.T, strict=True)}
     from pandas import DataFrame
@@ -60,29 +63,30 @@ def predict(options: argparse.Namespace) -> int:
 
 def explain(options: argparse.Namespace) -> int:
     """Say why the first rows have their predictions."""
-    model = pldc.load(options.model)
+    model: Any = pldc.load(options.model)
     X = features(model, read_table(options.data), options.data)[: options.rows]
-    found = model.explain(X)
-    if options.json:
-        rows = [
-            {"prediction": plain(found.prediction[k]), "contributions": dict(zip(found.features, map(float, found.contributions[k]), strict=True))}
-            for k in range(len(X))
-        ]
-        print(json.dumps(rows, ensure_ascii=False))
-    else:
-        print(found)
+    found = model.explain(X, method="path")
+    if not options.json:
+        print("\n\n".join(found.table(k) for k in range(len(X))))
+        return 0
+    rows = [
+        {"prediction": plain(model.predict(X)[k]), "contributions": dict(zip(found.features, each, strict=True))}
+        for k, each in enumerate(found.contributions.tolist())
+    ]
+    print(json.dumps(rows, ensure_ascii=False))
     return 0
 
 
 def simplify(options: argparse.Namespace) -> int:
     """Learn few pieces from a model and its table, save them, and say what that costs."""
-    goal, model = checked_goal(options.output), pldc.load(options.model)
+    goal, model = checked_goal(options.output, *MODELS), pldc.load(options.model)
     X, y = split(read_table(options.data), options.target, options.data, options.drop)
     model.set_params(verbose=int(not options.quiet))
     simple = model.simplify(features(model, X, options.data), y, n_pieces=options.pieces)
     simple.save_model(goal)
     cost = simple.simplification_
-    told = {"model": str(goal), "fidelity": cost.fidelity, "score": cost.score, "score_before": cost.score_before}
+    told = {"model": str(goal), "pieces": list(cost.n_pieces), "fidelity": cost.fidelity}
+    told |= {"score": cost.score, "score_before": cost.score_before}
     say(options, told, lambda: f"{cost}\nsaved to {goal}")
     return 0
 
@@ -92,53 +96,31 @@ def score(options: argparse.Namespace) -> int:
     from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
 
     X, y = split(read_table(options.data), options.target, options.data, options.drop)
+    if not 2 <= options.folds <= len(X):
+        raise ShellError(f"--folds must lie between 2 and the number of rows, {len(X)}; got {options.folds}.")
     model = estimator(options, y)
     classes = isinstance(model, DCClassifier)
     folds = (StratifiedKFold if classes else KFold)(options.folds, shuffle=True, random_state=0)
-    measures = {"accuracy": "accuracy", "log loss": "neg_log_loss"} if classes else {"R²": "r2", "mean absolute error": "neg_mean_absolute_error"}
-    told: dict[str, dict[str, float]] = {}
-    for name, rival in {"pldc": model, **rivals(classes)}.items():
-        found = cross_validate(rival, X, y, cv=folds, scoring=measures)
-        told[name] = {m: abs(float(np.mean(found[f"test_{m}"]))) * (1 if m != "R²" else np.sign(np.mean(found[f"test_{m}"]))) for m in measures}
+    measures, told = MEASURES[classes], {}
+    for name, each in {"pldc": model.set_params(verbose=0), **rivals(classes)}.items():
+        progress(options, f"{name}: {options.folds} fits …")
+        began = time.perf_counter()
+        found = cross_validate(each, X, y, cv=folds, scoring={m: scorer for m, (scorer, _) in measures.items()})
+        told[name] = {m: sign * float(np.mean(found[f"test_{m}"])) for m, (_, sign) in measures.items()}
         told[name]["seconds a fit"] = float(np.mean(found["fit_time"]))
+        progress(options, f"{name}: done in {time.perf_counter() - began:.0f} s")
 
     def lines() -> str:
         names = [*measures, "seconds a fit"]
-        head = f"{'':<22}" + "".join(f"{name:>22}" for name in names)
-        return "\n".join([head, *(f"{m:<22}" + "".join(f"{told[m][n]:>22.4g}" for n in names) for m in told)])
+        head = f"{'':<20}" + "".join(f"{name:>22}" for name in names)
+        return "\n".join([head, *(f"{m:<20}" + "".join(f"{told[m][n]:>22.4g}" for n in names) for m in told)])
 
     say(options, told, lines)
     return 0
 
 
-def rivals(classes: bool) -> dict[str, Any]:
-    """Return linear and boosted models for tables with gaps and categories."""
-    from sklearn.compose import make_column_selector, make_column_transformer
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-    from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import LinearRegression, LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
-
-    numbers, dates = make_column_selector(dtype_include=["number", "bool"]), make_column_selector(dtype_include=["datetime", "datetimetz"])
-    others = make_column_selector(dtype_exclude=["number", "bool", "datetime", "datetimetz"])
-    linear = make_column_transformer(
-        (make_pipeline(SimpleImputer(), StandardScaler()), numbers),
-        (OneHotEncoder(handle_unknown="ignore", max_categories=30), others),
-        ("drop", dates),
-    )
-    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=200, encoded_missing_value=np.nan)
-    trees = make_column_transformer(("passthrough", numbers), (codes, others), ("drop", dates))
-    return {
-        "linear": make_pipeline(linear, LogisticRegression(max_iter=2000) if classes else LinearRegression()),
-        "gradient boosting": make_pipeline(trees, HistGradientBoostingClassifier() if classes else HistGradientBoostingRegressor()),
-    }
-
-
 def export(options: argparse.Namespace) -> int:
     """Write a model in another language."""
-    from pldc import export as formats
-
     model = pldc.load(options.model)
     if options.to == "onnx":
         if options.output in (None, "-"):
@@ -156,40 +138,28 @@ def export(options: argparse.Namespace) -> int:
 
 def explore(options: argparse.Namespace) -> int:
     """Write a page on which the model can be tried."""
-    goal, model = checked_goal(options.output), pldc.load(options.model)
+    goal, model = checked_goal(options.output, ".html", ".htm"), pldc.load(options.model)
     X = y = None
     if options.data is not None:
-        table = read_table(options.data)
-        if options.target is None:
-            X = features(model, table, options.data)
-        else:
-            X, y = split(table, options.target, options.data, options.drop)
-            X = features(model, X, options.data)
+        X = read_table(options.data)
+        if options.target is not None:
+            X, y = split(X, options.target, options.data, options.drop)
+        X = features(model, X, options.data)
     elif options.target is not None or options.rows:
         raise ShellError("--target and --rows speak of a table: name it after the model.")
-    model.explorer(goal, X, y, rows=options.rows)
+    model.set_params(verbose=int(not options.quiet))
+    model.explorer(goal, X, y, rows=options.rows, simpler=options.pieces, title=options.title)
     print(goal)
     return 0
 
 
 def estimator(options: argparse.Namespace, y: Any) -> Any:
     """Return the estimator that suits the target and the options."""
-    classes = options.classes or options.loss in ("log", "hinge") or y.dtype.kind not in "iufb" or y.dtype.kind == "b"
-    kind = DCClassifier if classes else DCRegressor
-    given: dict[str, Any] = {"n_pieces": pieces(options.pieces), "max_seconds": options.max_seconds}
-    given |= {"random_state": options.seed, "verbose": int(not options.quiet)}
+    kind = DCClassifier if options.loss in ("log", "hinge") or holds_classes(y, options.classes) else DCRegressor
+    given = {"n_pieces": options.pieces, "max_seconds": options.max_seconds, "random_state": options.seed}
     if options.loss is not None:
         given["loss"] = options.loss
-    return kind(**given)
-
-
-def pieces(text: str) -> int | str:
-    """Return a number of pieces, or the word."""
-    if text in ("auto", "rows"):
-        return text
-    if text.isdigit():
-        return int(text)
-    raise ShellError(f"--pieces must be auto, rows or a whole number, got {text!r:.40}.")
+    return kind(**given, verbose=int(not options.quiet))
 
 
 def features(model: Any, table: Any, name: str) -> Any:
@@ -199,13 +169,19 @@ def features(model: Any, table: Any, name: str) -> Any:
         return table.to_numpy()
     lacking = [column for column in names if column not in table.columns]
     if lacking:
-        raise ShellError(f"{name} lacks columns of the model: {', '.join(map(repr, lacking))}.")
+        raise ShellError(f"{name} lacks columns of the model: {listed(lacking)}.")
     return table[list(names)]
 
 
 def say(options: argparse.Namespace, told: Mapping[str, Any], text: Callable[[], str]) -> None:
     """Print what was found: for people, or as JSON for machines."""
     print(json.dumps(plain(told), ensure_ascii=False) if options.json else text())
+
+
+def progress(options: argparse.Namespace, line: str) -> None:
+    """Say on standard error how far a command is."""
+    if not options.quiet:
+        print(line, file=sys.stderr, flush=True)
 
 
 def plain(value: Any) -> Any:
@@ -215,6 +191,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-__all__ = ["Path", "estimator", "explain", "explore", "export", "fit", "predict", "score", "simplify"]
