@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
-
-from pldc.cli import main
-from pldc.cli import demo as cli
 from tests.export.test_page import record
 from tests.quick import few_kinds, few_starts
+
+from pldc.cli import demo as cli
+from pldc.cli import main
 
 
 @pytest.fixture

@@ -15,7 +15,12 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not on this machine")
 
-EVIL = ["<script>document.title='run'</script>", "\"quotes\" & 'such'", "</script><img src=x onerror=alert(1)>", "🐍 \u2028"]
+EVIL = [
+    "<script>document.title='run'</script>",
+    "\"quotes\" & 'such'",
+    "</script><img src=x onerror=alert(1)>",
+    "🐍 \u2028",
+]
 LEVELS = ["<b>bold</b>", 'a"b', "🌍"]
 
 
@@ -187,14 +192,19 @@ def test_evil_names_are_text(opened, files):
     assert np.isclose(value(page), files["strange"].predict(wanted)[0], rtol=1e-9, atol=1e-9)
 
 
+NAMELESS = """() => [...document.querySelectorAll("input, select, button, svg")].filter((each) => each.checkVisibility()
+  && !(each.labels && each.labels.length) && !each.getAttribute("aria-label")
+  && !each.textContent.trim()).map((each) => each.outerHTML)"""
+TWICE = """() => {
+  const all = [...document.querySelectorAll("[id]")].map((each) => each.id);
+  return all.length - new Set(all).size;
+}"""
+
+
 @pytest.mark.parametrize("name", ["whole", "classes", "evil"])
 def test_phone_dark_and_names_for_screen_readers(opened, name):
     page = opened(name, width=390, scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     back = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert max(map(int, back[4:-1].split(","))) < 60
-    nameless = """() => [...document.querySelectorAll("input, select, button, svg")].filter((each) => each.checkVisibility()
-      && !(each.labels && each.labels.length) && !each.getAttribute("aria-label") && !each.textContent.trim()).map((e) => e.outerHTML)"""
-    assert page.evaluate(nameless) == []
-    twice = "() => { const all = [...document.querySelectorAll('[id]')].map((e) => e.id); return all.length - new Set(all).size; }"
-    assert page.evaluate(twice) == 0
+    assert page.evaluate(NAMELESS) == [] and page.evaluate(TWICE) == 0

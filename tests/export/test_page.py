@@ -42,10 +42,13 @@ def answers(model, X, tmp_path):
     script = tmp_path / "model.js"
     script.write_text(source("model.js"), encoding="utf-8")
     asked = {"model": record(page([("all", model.model_)])), "rows": cells(model, X)}
-    out = subprocess.run(
-        ["node", "-e", RUN, str(script)], input=json.dumps(asked), capture_output=True, text=True, check=True, timeout=60
-    )
-    return json.loads(out.stdout)
+    return node(RUN, script, asked)
+
+
+def node(code, script, asked):
+    """Run code beside the script of the page."""
+    given = {"input": json.dumps(asked), "capture_output": True, "text": True, "check": True, "timeout": 60}
+    return json.loads(subprocess.run(["node", "-e", code, str(script)], **given).stdout)
 
 
 def near(found, wanted, tol=1e-9):
@@ -113,14 +116,9 @@ def test_regions_over_two_columns_are_those_of_the_pieces(tmp_path):
     const [plus] = script.borders(asked.model, asked.model.variants[0].functions[0], asked.row, 0, 1);
     process.stdout.write(JSON.stringify(plus));
     """
-    out = subprocess.run(
-        ["node", "-e", code, str(tmp_path / "model.js")],
-        input=json.dumps({"model": known, "row": row}), capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    shapes = [np.array(shape) for shape in json.loads(out.stdout)]
-    areas = [
-        0.5 * abs(np.dot(s[:, 0], np.roll(s[:, 1], 1)) - np.dot(s[:, 1], np.roll(s[:, 0], 1))) for s in shapes
-    ]
+    told = node(code, tmp_path / "model.js", {"model": known, "row": row})
+    shapes = [np.array(shape) for shape in told]
+    areas = [0.5 * abs(np.dot(s[:, 0], np.roll(s[:, 1], 1)) - np.dot(s[:, 1], np.roll(s[:, 0], 1))) for s in shapes]
     assert np.isclose(sum(areas), 1.0)
     side = (np.arange(200) + 0.5) / 200  # shares of points at which each piece is the largest
     grid = np.tile(model.reference_, (200 * 200, 1))

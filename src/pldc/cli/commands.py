@@ -70,8 +70,13 @@ def explain(options: argparse.Namespace) -> int:
         print("\n\n".join(found.table(k) for k in range(len(X))))
         return 0
     rows = [
-        {"prediction": plain(model.predict(X)[k]), "contributions": dict(zip(found.features, each, strict=True))}
-        for k, each in enumerate(found.contributions.tolist())
+        {"reference": base, "contributions": dict(zip(found.features, each, strict=True)), "prediction": value}
+        for base, each, value in zip(
+            np.broadcast_to(found.baseline, len(X)).tolist(),
+            found.contributions.tolist(),
+            found.prediction.tolist(),
+            strict=True,
+        )
     ]
     print(json.dumps(rows, ensure_ascii=False))
     return 0

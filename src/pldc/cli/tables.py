@@ -114,8 +114,8 @@ def holds_classes(y: Any, asked: bool) -> bool:
     if not text.all() and text.mean() < 0.5:
         row = int(text.to_numpy().argmax())
         raise ShellError(
-            f"The target {y.name!r} holds numbers, but for {int(text.sum())} cells, such as {str(y.iloc[row])!r:.40} in "
-            f"row {row}: mend them, or say --classes."
+            f"The target {y.name!r} holds numbers, but for {int(text.sum())} cells, such as {str(y.iloc[row])!r:.40} "
+            f"in row {row}: mend them, or say --classes."
         )
     return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from numbers import Integral
 from pathlib import Path
@@ -93,10 +94,8 @@ def as_numbers(column: RawColumn) -> RawColumn:
 def range_of(cells: Array) -> ColumnRange:
     """Return what a field offers for the cells of a column."""
     if cells.dtype == object:
-        known = [cell for cell in cells if cell is not None]
-        levels, count = np.unique(known, return_counts=True) if known else ([None], [1])
-        level = levels[int(np.argmax(count))]
-        return ColumnRange(None, None, None if level is None else str(level))
+        count = Counter(cell for cell in sorted(cells, key=str) if cell is not None)
+        return ColumnRange(None, None, max(count, key=count.__getitem__, default=None))
     known = cells[~np.isnan(cells)]
     if not len(known):
         return ColumnRange(0.0, 1.0, None)
