@@ -9,7 +9,7 @@ from sklearn.datasets import load_diabetes
 
 from pldc import DCRegressor
 
-WIDTH, HEIGHT = 1180, 1180
+WIDTH, HEIGHT = 1180, 1440
 
 
 def draw(goal: Path) -> None:

@@ -57,9 +57,9 @@ def said(capsys, *words, code=0):
     return err
 
 
-def shell(*words, **more):
+def shell(*words, code="utf-8", **more):
     """The shell as a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": code}
     return subprocess.Popen([sys.executable, "-m", "pldc", *map(str, words)], env=environment, **more)
 
 
@@ -199,6 +199,15 @@ def test_a_pipe_in_and_out(files):
     first = shell("predict", files / "model.json", "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     out, _ = first.communicate(table, timeout=60)
     assert first.returncode == 0 and len(out.splitlines()) == 121
+
+
+def test_output_is_utf_8_whatever_the_machine_speaks(files):
+    process = shell("export", files / "model.json", "--to", "js", stdout=subprocess.PIPE, code="ascii")
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and out.decode("utf-8")
+    process = shell("score", "größe.csv", "--target", "y", stderr=subprocess.PIPE, code="ascii")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1 and "größe.csv" in err.decode("utf-8")
 
 
 # ---------------------------------------------------------------- what goes wrong

@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)  # what fi
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the shell; return its exit code: 0, 1 for an error, 2 for words that are off, 130 after Ctrl-C."""
+    speak_unicode()
     options = make_parser().parse_args(arguments)
     with warnings.catch_warnings():
         warnings.showwarning = tell
@@ -39,6 +41,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except EXPECTED as error:
             print(f"pldc: {first_line(error)}", file=sys.stderr)
             return WRONG
+
+
+def speak_unicode() -> None:
+    """Write UTF-8 into files and pipes, whatever the machine's own code; a terminal shows "?" for what it lacks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            if stream.isatty():
+                stream.reconfigure(errors="replace")
+            else:
+                stream.reconfigure(encoding="utf-8")
 
 
 def tell(message: Warning | str, *_: Any, **__: Any) -> None:
