@@ -93,6 +93,7 @@ def page(
         "names": list(whole.feature_names or whole.column_names),
         "features": to_dict((), known.features)["features"],
         "reference": whole.center.tolist(),
+        "spread": whole.spread.tolist(),
         "classes": None if known.classes is None else list(map(str, known.classes)),
         "levels": known.levels,
         "target": whole.target_range,

@@ -89,7 +89,7 @@ function why(found) {
 function pictures() {
   const found = predict(model, variant(), state.cells);
   if (!found.values.every(Number.isFinite)) return;
-  const shown = state.shown ?? found.best ?? 0;
+  const shown = model.levels ? Math.floor(model.levels.length / 2) : state.shown ?? found.best ?? 0;
   show("curves", ...byImportance().slice(0, state.all ? undefined : CURVES).map((k) => curve(k, shown)));
   plane(shown);
   pieces(shown);
@@ -99,10 +99,10 @@ function pictures() {
 
 function height(found, shown) {
   if (model.classes) return (found.probabilities || found.values)[shown];
-  return model.levels ? found.values[Math.floor(found.values.length / 2)] : found.value;
+  return model.levels ? found.values[shown] : found.value;
 }
 
-const what = (shown) => (model.classes ? `${variant().temperature === null ? "score" : "probability"} of ${model.classes[shown]}` : "prediction");
+const what = (shown) => (model.classes ? `${variant().temperature === null ? "score" : "probability"} of ${model.classes[shown]}` : model.levels ? `quantile ${model.levels[shown]}` : "prediction");
 
 // Cells along a column at which the curve may bend; between them it is straight, but for probabilities and sorted levels.
 function along(k) {
@@ -189,7 +189,7 @@ function plane(shown) {
   const place = [a, b].map((k, n) => (state.cells[k] === null ? -1 : (state.cells[k] - columns[n].low) / (columns[n].high - columns[n].low)));
   if (place.every((p) => p >= 0 && p <= 1)) picture.append(drawn("circle", { cx: place[0] * size, cy: (1 - place[1]) * size, r: 5, class: "here" }));
   show("map", picture, element("div", { class: "legend small" }, number(low, 3), element("span", { class: "scale", style: `background:linear-gradient(90deg,${[0, 0.5, 1].map(colour).join(",")})` }), number(high, 3), " " + what(shown)),
-    element("p", { class: "small" }, lines ? "Within the lines the function is linear: those of its “+” pieces are solid, of “−” dashed." : model.classes ? "Lines part the classes that are predicted." : "A mean of several functions has too many regions to draw: simpler ones show theirs."));
+    element("p", { class: "small" }, lines ? "Within the lines the function is linear: those of its “+” pieces are solid, of “−” dashed." : model.classes ? "Lines part the classes that are predicted." : `Too many linear regions to draw${model.variants.length > 1 ? ": simpler models show theirs" : ""}.`));
 }
 
 function colour(share) {
@@ -202,9 +202,9 @@ function colour(share) {
 function pieces(shown) {
   const f = variant().functions[shown], x = encode(model, state.cells), head = (...names) => element("thead", {}, element("tr", {}, ...names.map((n) => element("th", { scope: "col" }, n))));
   const framed = (table) => element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "pieces" }, table);
-  const of = model.classes ? `the score of ${model.classes[shown]}` : "the prediction";
+  const of = model.classes ? `the score of ${model.classes[shown]}` : `the ${what(shown)}`;
   if (!isSmall(f)) {
-    const slope = gradientOf(f, x), order = slope.map((s, j) => j).sort((p, q) => Math.abs(slope[q]) - Math.abs(slope[p])).slice(0, MOST_BARS);
+    const slope = gradientOf(f, x), order = slope.map((s, j) => j).sort((p, q) => Math.abs(slope[q]) * model.spread[q] - Math.abs(slope[p]) * model.spread[p]).slice(0, MOST_BARS);
     show("table", element("p", { class: "small" }, `Too many pieces to list${model.variants.length > 1 ? ": simpler models show theirs" : ""}. At this row ${of} changes by so much a unit of each feature:`),
       framed(element("table", {}, head("feature", "slope"), element("tbody", {}, ...order.map((j) => element("tr", {}, element("td", {}, model.names[j]), element("td", {}, number(slope[j], 3))))))));
     return;
