@@ -79,6 +79,16 @@ def test_fit_says_what_was_found(files, tmp_path, capsys):
     assert list(model.feature_names_in_) == ["bmi", "s5", "bp"] and type(model).__name__ == "DCRegressor"
 
 
+def test_numbers_that_may_be_classes_are_pointed_out(files, tmp_path, capsys):
+    pd.read_csv(files / "iris.csv").assign(kind=np.arange(150) // 50).to_csv(tmp_path / "coded.csv", index=False)
+    words = ("fit", tmp_path / "coded.csv", "--target", "kind", "-o", tmp_path / "m.json")
+    with few_kinds():
+        assert run(*words) == 0
+        assert "3 values" in capsys.readouterr().err and not hasattr(pldc.load(tmp_path / "m.json"), "classes_")
+        assert run(*words, "--classes") == 0
+    assert "3 values" not in capsys.readouterr().err and len(pldc.load(tmp_path / "m.json").classes_) == 3
+
+
 def test_predict_is_predict(files, tmp_path, capsys):
     table, model = pd.read_csv(files / "data.csv"), pldc.load(files / "model.json")
     out = said(capsys, "predict", files / "model.json", files / "data.csv", "--interval", "0.8")

@@ -106,6 +106,31 @@ def test_categories_dates_and_gaps(kind, tmp_path):
 
 
 @needs_node
+def test_curves_bend_where_the_model_does(tmp_path):
+    model, row = fitted("program by folds"), X[:1]  # not cut to a range
+    (tmp_path / "model.js").write_text(source("model.js"), encoding="utf-8")
+    ends = [[float(each) for each in np.quantile(X[:, k], [0.0, 1.0])] for k in range(3)]
+    code = """
+    const asked = JSON.parse(require("fs").readFileSync(0, "utf8")), script = require(process.argv[1]);
+    const at = (k, v) => asked.row.map((c, j) => (j === k ? v : c)), [f] = asked.model.variants[0].functions;
+    process.stdout.write(JSON.stringify(asked.ends.map(([low, high], k) =>
+      script.breakpoints(f, at(k, low), at(k, high)).map((t) => low + t * (high - low)))));
+    """
+    asked = {"model": record(page([("all", model.model_)])), "row": row[0].tolist(), "ends": ends}
+    bends = 0
+    for k, places in enumerate(node(code, tmp_path / "model.js", asked)):
+        wanted = model.curve(k, row, between=tuple(ends[k]))
+        found = np.array(places)
+        assert found[0] == ends[k][0] and np.isclose(found[-1], ends[k][1])
+        assert (np.abs(wanted.x[:, None] - found).min(axis=1) <= 1e-9 * np.abs(ends[k]).max()).all()
+        middle = 0.5 * (found[1:] + found[:-1])  # between them the function is linear
+        values = [model.predict(np.where(np.arange(3) == k, at[:, None], row)) for at in (found, middle)]
+        near(values[1], 0.5 * (values[0][1:] + values[0][:-1]), 1e-8)
+        bends += len(wanted.x) - 2
+    assert bends > 3
+
+
+@needs_node
 def test_regions_over_two_columns_are_those_of_the_pieces(tmp_path):
     model = fitted("few pieces")
     (tmp_path / "model.js").write_text(source("model.js"), encoding="utf-8")

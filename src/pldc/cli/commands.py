@@ -18,6 +18,7 @@ from pldc.cli.tables import ShellError, checked_goal, holds_classes, listed, out
 from pldc.estimators import DCClassifier, DCRegressor
 
 MODELS = (".json", ".json.gz")
+FEW_VALUES = 5  # of a target of numbers: perhaps they stand for classes
 
 
 def fit(options: argparse.Namespace) -> int:
@@ -161,6 +162,8 @@ def explore(options: argparse.Namespace) -> int:
 def estimator(options: argparse.Namespace, y: Any) -> Any:
     """Return the estimator that suits the target and the options."""
     kind = DCClassifier if options.loss in ("log", "hinge") or holds_classes(y, options.classes) else DCRegressor
+    if kind is DCRegressor and y.nunique() <= FEW_VALUES < len(y):
+        progress(options, f"The target has {y.nunique()} values, taken as numbers: --classes makes classes of them.")
     given = {"n_pieces": options.pieces, "max_seconds": options.max_seconds, "random_state": options.seed}
     if options.loss is not None:
         given["loss"] = options.loss
