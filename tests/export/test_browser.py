@@ -178,6 +178,22 @@ def test_class_changes_where_the_page_says(opened):
     assert page.locator("#prediction .bar").count() == 2 and "%" in page.inner_text("#prediction")
 
 
+PARTINGS = """() => {
+  const lines = [...document.querySelectorAll("#map line.border")], size = GRID * CELL, [a, b] = state.map;
+  return lines.map((line) => ["1", "2"].map((end) => {
+    const x = line.getAttribute("x" + end) / size, y = 1 - line.getAttribute("y" + end) / size, cells = state.cells.slice();
+    [cells[a], cells[b]] = [between(model, a, x), between(model, b, y)];
+    return cells;
+  })).flat();
+}"""
+
+
+def test_lines_of_the_map_part_the_classes(opened):
+    page, model = opened("classes"), fitted("two classes")
+    at = pd.DataFrame(page.evaluate(PARTINGS), columns=NAMES)
+    assert len(at) > 10 and np.abs(model.predict_proba(at)[:, 0] - 0.5).max() < 0.05
+
+
 def test_evil_names_are_text(opened, files):
     page = opened("evil")
     assert page.inner_text("h1") == EVIL[2] == page.title()

@@ -88,6 +88,7 @@ def simplify(options: argparse.Namespace) -> int:
     goal, model = checked_goal(options.output, *MODELS), pldc.load(options.model)
     X, y = split(read_table(options.data), options.target, options.data, options.drop)
     model.set_params(verbose=int(not options.quiet))
+    progress(options, f"simplifying to {options.pieces} pieces: some fits first, then the pieces …")
     simple = model.simplify(features(model, X, options.data), y, n_pieces=options.pieces)
     simple.save_model(goal)
     cost = simple.simplification_
@@ -154,6 +155,9 @@ def explore(options: argparse.Namespace) -> int:
     elif options.target is not None or options.rows:
         raise ShellError("--target and --rows speak of a table: name it after the model.")
     model.set_params(verbose=int(not options.quiet))
+    if y is not None and options.pieces:
+        pieces = ", ".join(map(str, options.pieces))
+        progress(options, f"simplifying to {pieces} pieces: some fits first, each time (--pieces 0 for none) …")
     model.explorer(goal, X, y, rows=options.rows, simpler=options.pieces, title=options.title)
     print(goal)
     return 0

@@ -167,7 +167,7 @@ function plane(shown) {
     row[a] = between(model, a, (i + 0.5) / GRID);
     row[b] = between(model, b, (j + 0.5) / GRID);
     const found = predict(model, variant(), row);
-    values.push({ i, j, value: height(found, shown), best: found.best });
+    values.push({ i, j, value: height(found, shown), best: found.best, scores: found.values });
   }
   const all = values.map((v) => v.value), share = model.classes && variant().temperature !== null;
   const low = share ? 0 : Math.min(...all), high = share ? 1 : Math.max(...all);
@@ -178,9 +178,8 @@ function plane(shown) {
   const lines = !model.classes && !model.levels && isSmall(f[0]);
   if (lines) borders(model, f[0], state.cells, a, b).forEach((shapes, part) => shapes.forEach((shape) => picture.append(
     drawn("path", { d: "M" + shape.map(([s, t]) => `${(s * size).toFixed(2)},${((1 - t) * size).toFixed(2)}`).join("L") + "Z", class: part ? "border minus" : "border" }))));
-  if (model.classes) for (const { i, j, best } of values) {
-    if (i + 1 < GRID && values[(i + 1) * GRID + j].best !== best) picture.append(drawn("line", { x1: (i + 1) * CELL, x2: (i + 1) * CELL, y1: (GRID - 1 - j) * CELL, y2: (GRID - j) * CELL, class: "border" }));
-    if (j + 1 < GRID && values[i * GRID + j + 1].best !== best) picture.append(drawn("line", { x1: i * CELL, x2: (i + 1) * CELL, y1: (GRID - 1 - j) * CELL, y2: (GRID - 1 - j) * CELL, class: "border" }));
+  if (model.classes) for (const [p, q] of partings(values)) {
+    picture.append(drawn("line", { x1: p[0] * CELL, y1: size - p[1] * CELL, x2: q[0] * CELL, y2: size - q[1] * CELL, class: "border" }));
   }
   const tick = (x, y, kind, text) => picture.append(drawn("text", { x, y, class: "tick " + kind }, text));
   tick(0, size + 14, "start", number(columns[0].low, 3)); tick(size, size + 14, "end", number(columns[0].high, 3)); tick(size / 2, size + 28, "", short(columns[0].name, 40));
@@ -190,6 +189,26 @@ function plane(shown) {
   if (place.every((p) => p >= 0 && p <= 1)) picture.append(drawn("circle", { cx: place[0] * size, cy: (1 - place[1]) * size, r: 5, class: "here" }));
   show("map", picture, element("div", { class: "legend small" }, number(low, 3), element("span", { class: "scale", style: `background:linear-gradient(90deg,${[0, 0.5, 1].map(colour).join(",")})` }), number(high, 3), " " + what(shown)),
     element("p", { class: "small" }, lines ? "Within the lines the function is linear: those of its “+” pieces are solid, of “−” dashed." : model.classes ? "Lines part the classes that are predicted." : `Too many linear regions to draw${model.variants.length > 1 ? ": simpler models show theirs" : ""}.`));
+}
+
+// Lines between classes on the grid: where two tie on the sides of a square of four neighbours, scores being nearly linear there.
+function partings(values) {
+  const out = [], at = (i, j) => values[i * GRID + j];
+  for (let i = 0; i + 1 < GRID; i++) for (let j = 0; j + 1 < GRID; j++) {
+    const corners = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)], ties = [];
+    corners.forEach((p, n) => {
+      const q = corners[(n + 1) % 4];
+      if (p.best === q.best) return;
+      const u = p.scores[p.best] - p.scores[q.best], v = q.scores[q.best] - q.scores[p.best], t = u + v > 0 ? u / (u + v) : 0.5;
+      ties.push([p.i + 0.5 + t * (q.i - p.i), p.j + 0.5 + t * (q.j - p.j)]);
+    });
+    if (ties.length === 2) out.push(ties);
+    else if (ties.length) {
+      const middle = [0, 1].map((c) => ties.reduce((sum, tie) => sum + tie[c], 0) / ties.length);
+      ties.forEach((tie) => out.push([tie, middle]));
+    }
+  }
+  return out;
 }
 
 function colour(share) {
