@@ -181,8 +181,8 @@ def test_class_changes_where_the_page_says(opened):
 PARTINGS = """() => {
   const lines = [...document.querySelectorAll("#map line.border")], size = GRID * CELL, [a, b] = state.map;
   return lines.map((line) => ["1", "2"].map((end) => {
-    const x = line.getAttribute("x" + end) / size, y = 1 - line.getAttribute("y" + end) / size, cells = state.cells.slice();
-    [cells[a], cells[b]] = [between(model, a, x), between(model, b, y)];
+    const [x, y] = ["x", "y"].map((way) => line.getAttribute(way + end) / size), cells = state.cells.slice();
+    [cells[a], cells[b]] = [between(model, a, x), between(model, b, 1 - y)];
     return cells;
   })).flat();
 }"""
