@@ -106,6 +106,17 @@ def test_categories_dates_and_gaps(kind, tmp_path):
 
 
 @needs_node
+def test_rows_far_from_the_origin(tmp_path):
+    far = X + [0.0, 1e9, -1e7]
+    with few_kinds():
+        model = DCRegressor(clip=False).fit(far, y)
+    assert model.function_.center is not None
+    told = answers(model, far, tmp_path)
+    near([each["value"] for each in told], model.predict(far))
+    near([each["sums"] for each in told], model.explain(far, method="path").contributions, 1e-6)
+
+
+@needs_node
 def test_curves_bend_where_the_model_does(tmp_path):
     model, row = fitted("program by folds"), X[:1]  # not cut to a range
     (tmp_path / "model.js").write_text(source("model.js"), encoding="utf-8")
