@@ -163,8 +163,8 @@ def test_explore_writes_a_page(files, tmp_path, capsys):
     model = record(page.read_text(encoding="utf-8"))
     assert model["title"] == "T" and len(model["rows"]["cells"]) == 5 and len(model["variants"]) == 1
     with few_kinds(), few_starts():
-        said(capsys, *words, "--target", "target", "--pieces", "2,3")
-    assert len(record(page.read_text(encoding="utf-8"))["variants"]) == 3
+        said(capsys, *words, "--target", "target", "--pieces", "2")
+    assert len(record(page.read_text(encoding="utf-8"))["variants"]) == 2
     said(capsys, "explore", files / "iris.json.gz", "-o", page)
     assert record(page.read_text(encoding="utf-8"))["classes"] == ["setosa", "versicolor", "virginica"]
     assert "name it after" in said(capsys, "explore", files / "model.json", "--rows", "3", "-o", page, code=1)
@@ -211,10 +211,7 @@ def test_a_pipe_in_and_out(files):
     assert first.returncode == 0 and len(out.splitlines()) == 121
 
 
-def test_output_is_utf_8_whatever_the_machine_speaks(files):
-    process = shell("export", files / "model.json", "--to", "js", stdout=subprocess.PIPE, code="ascii")
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0 and out.decode("utf-8")
+def test_output_is_utf_8_whatever_the_machine_speaks():
     process = shell("score", "größe.csv", "--target", "y", stderr=subprocess.PIPE, code="ascii")
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1 and "größe.csv" in err.decode("utf-8")

@@ -66,7 +66,7 @@ def opened(browser, files):
         page.on("dialog", lambda dialog: (noise.append(dialog.message), dialog.dismiss()))
         page.on("request", lambda request: noise.append(request.url) if request.url != goal else None)
         page.goto(goal)
-        page.wait_for_selector("#curves svg")
+        settle(page)
         contexts.append(context)
         return page
 
@@ -76,9 +76,15 @@ def opened(browser, files):
     assert noise == []
 
 
+SETTLED = """() => new Promise((done) => {
+  const look = () => (state.waiting ? setTimeout(look, 10) : done());
+  look();
+})"""
+
+
 def settle(page):
-    """Wait until the pictures are drawn: two frames, and the pause before them."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 120)))")
+    """Wait until all is said and drawn."""
+    page.evaluate(SETTLED)
 
 
 STEP = """(count) => new Promise((done) => {
@@ -110,7 +116,7 @@ def value(page):
 
 
 def row_of(page):
-    return pd.DataFrame([page.evaluate("state.cells")], columns=NAMES)
+    return pd.DataFrame([page.evaluate("state.cells")], columns=NAMES, dtype=float)
 
 
 def test_sliders_keys_and_boxes_move_the_prediction(opened, files):
@@ -129,7 +135,7 @@ def test_sliders_keys_and_boxes_move_the_prediction(opened, files):
     assert row_of(page).iloc[0, 1] == 104.25 and np.isclose(value(page), model.predict(row_of(page))[0], rtol=1e-9)
     page.fill("#column1", "")  # missing: as the model takes it
     settle(page)
-    gap = row_of(page).astype(float)
+    gap = row_of(page)
     assert gap.isna().iloc[0, 1] and np.isclose(value(page), model.predict(gap)[0], rtol=1e-9)
     page.click("#reset")
     settle(page)
@@ -149,6 +155,9 @@ def test_simplify_slider_switches_to_few_pieces(opened, files):
     assert page.locator("#map path").count() >= 2 and "fidelity" in page.inner_text("#cost")
 
 
+CHANGES = '() => [...document.querySelectorAll("#changes li")].map((each) => ({ ...each.dataset }))'
+
+
 def test_what_would_change_it_does(opened, files):
     page, model = opened("whole"), files["few"]
     page.focus("#pieces")
@@ -156,19 +165,18 @@ def test_what_would_change_it_does(opened, files):
     settle(page)
     wanted = round(value(page) + 0.5, 3)
     page.fill("#wanted", str(wanted))
-    found = page.locator("#changes li")
-    assert found.count() >= 1
-    for k in range(found.count()):
+    found = page.evaluate(CHANGES)
+    assert len(found) >= 1
+    for each in found:
         row = row_of(page)
-        column, cell = (found.nth(k).get_attribute(f"data-{name}") for name in ("column", "cell"))
-        row.iloc[0, int(column)] = float(cell)
+        row.iloc[0, int(each["column"])] = float(each["cell"])
         assert np.isclose(model.predict(row)[0], wanted, rtol=1e-9, atol=1e-9)
 
 
 def test_class_changes_where_the_page_says(opened):
     page, model = opened("classes"), fitted("two classes")
-    found, here = page.locator("#changes li").first, page.get_attribute("#value", "data-label")
-    column, cell = int(found.get_attribute("data-column")), float(found.get_attribute("data-cell"))
+    found, here = page.evaluate(CHANGES)[0], page.get_attribute("#value", "data-label")
+    column, cell = int(found["column"]), float(found["cell"])
     labels = []
     for way in (-1e-6, 1e-6):
         row = row_of(page)

@@ -118,13 +118,14 @@ function build() {
 // The prediction at once, the pictures when there is time: a slider that is dragged must not wait for them.
 let asked = false, later = null;
 function update() {
+  state.waiting = true;
   if (asked) return;
   asked = true;
   requestAnimationFrame(() => {
     asked = false;
     answer();
     clearTimeout(later);
-    later = setTimeout(pictures, LONGEST_WAIT);
+    later = setTimeout(() => { pictures(); state.waiting = false; }, LONGEST_WAIT);
   });
 }
 

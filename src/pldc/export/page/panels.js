@@ -4,7 +4,7 @@ const model = JSON.parse(document.getElementById("model").textContent);
 const SVG = "http://www.w3.org/2000/svg", DAY = 86400000;
 const WIDTH = 320, HEIGHT = 170, LEFT = 50, BOTTOM = 24, TOP = 10, GRID = 36, CELL = 8, SAMPLES = 160, PARTS = 8;
 const CURVES = 6, MOST_DOTS = 24, MOST_PIECES = 64, MOST_BARS = 12, MOST_CLASSES = 6;
-const state = { cells: [], variant: model.variants.length - 1, map: [], wanted: null, shown: null, all: false };
+const state = { cells: [], variant: model.variants.length - 1, map: [], wanted: null, shown: null, all: false, waiting: false };
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
