@@ -14,7 +14,7 @@ $(VENV)/stamp-%: pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(VENV)/stamp-plot
-	$(BIN)/python -m pldc.cli demo
+	$(BIN)/python -m pldc demo
 
 test: $(VENV)/stamp-dev
 	$(BIN)/python -m pytest -n $(WORKERS)

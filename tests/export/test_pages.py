@@ -9,7 +9,7 @@ from tests.quick import few_kinds, few_starts
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["deploy", "model_files"])
+@pytest.mark.parametrize("page", ["deploy", "model_files", "explorer"])
 def test_blocks_of_python_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / f"{page}.rst").read_text(encoding="utf-8")
@@ -21,4 +21,4 @@ def test_blocks_of_python_run(page, tmp_path, monkeypatch):
             pytest.importorskip("torch", reason="PyTorch is not installed")
         with few_kinds(), few_starts():
             exec(source, space)
-    assert len(blocks) >= (7 if page == "deploy" else 2)
+    assert len(blocks) >= {"deploy": 7, "model_files": 2, "explorer": 1}[page]

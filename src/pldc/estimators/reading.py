@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from pldc.estimators.checks import choice, shown
 from pldc.function import PLDC, Contributions, Curve, Explanation, Interactions, LevelMeans
@@ -57,6 +59,43 @@ class Reading:
         if hasattr(reference, "keys"):
             return columns.apply({name: [reference[name]] for name in reference.keys()})[0]  # noqa: SIM118 (a Series)
         return columns.apply([list(reference)])[0]
+
+    def explorer(
+        self: Any,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        rows: int = 0,
+        simpler: Sequence[Any] = (4, 8, 16),
+        title: str | None = None,
+    ) -> None:
+        """Write one HTML file on which the model can be tried: it runs in the browser, and needs no network.
+
+        Sliders for every column move the prediction, its interval and its reasons; there are curves with all kinks, a
+        map of two columns with its linear regions, the table of pieces, what would change the prediction, and what is
+        proved. Predictions are those of `predict`. Whoever has the file has the model.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in ``.html``; an older file is replaced.
+        X : array or DataFrame of shape (n, d), optional
+            Rows from which the ends of the sliders and the typical row come. Without it they span 2.5 standard
+            deviations around the mean, which the model knows.
+        y : array of shape (n,), optional
+            Targets of `X`. With them the page has a slider from few pieces to the whole model, each with its cost.
+        rows : int, default=0
+            How many rows of `X`, from the first on, go into the page to be looked at; by default none do.
+        simpler : sequence of int or of simplified models, default=(4, 8, 16)
+            Numbers of pieces that :meth:`simplify` is asked for, if there is `y`, which takes as long as these calls
+            do; or models that it gave. ``()``: none.
+        title : str, optional
+        """
+        from pldc.estimators.explorer import write_page
+
+        check_is_fitted(self, "model_")
+        write_page(self, path, X, y, rows, simpler, title)
 
     def _references(self: Any, reference: Any) -> Array:
         """Return the rows that contributions are measured from: one, or those of a table."""

@@ -42,6 +42,11 @@ def write_file(path: str | os.PathLike[str], record: dict[str, Any]) -> None:
     data = json.dumps(sealed, separators=(",", ":"), allow_nan=False).encode()
     if target.name.endswith(".gz"):
         data = gzip.compress(data, mtime=0)
+    write_whole(target, data)
+
+
+def write_whole(target: Path, data: bytes) -> None:
+    """Write a file whole or not at all: an older one is replaced once the new one is on the disk."""
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(draft, "xb") as file:

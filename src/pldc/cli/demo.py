@@ -1,11 +1,10 @@
-"""The command line: ``pldc demo``."""
+"""The demo: two small tables, what was found in them, a picture, and a page to try a model on."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pldc.estimators import DCRegressor
+from pldc.estimators.explorer import range_of, told
+from pldc.export.model_file import write_whole
+from pldc.export.page import page
 from pldc.function import explain
 from pldc.function.max_affine import Array, IntArray
 from pldc.solve.compare import certify
@@ -85,18 +87,8 @@ class Progress:
             print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit code."""
-    parser = argparse.ArgumentParser(prog="pldc", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    show = commands.add_parser("demo", help="fit two small data sets, print what was found, draw one")
-    show.add_argument("--output", type=Path, default=Path("demo-output"), help="folder for the figure")
-    options = parser.parse_args(arguments)
-    return demo(options.output)
-
-
 def demo(output: Path) -> int:
-    """Fit scikit-learn's diabetes data and a noisy surface; print tables and an explanation; write a figure.
+    """Fit scikit-learn's diabetes data and a noisy surface; print tables and an explanation; write a figure and a page.
 
     Needs no optional package but matplotlib, and does without it.
     """
@@ -144,8 +136,10 @@ def demo(output: Path) -> int:
     bound = certify(function, X, y, LAM)
     print(f"its objective at lam={LAM:g} is {bound.upper:.3f}; no difference of convex functions is below ", end="")
     print(f"{bound.lower:.3f} (gap at most {bound.gap:.0%})")
+    output.mkdir(parents=True, exist_ok=True)
     path = draw(surface, X, y, output)
     print(f"figure: {path}" if path else "no figure: pip install 'pldc[plot]'")
+    print(f"try the diabetes model in a browser: {write_page(first, fits[0], diabetes, output)}")
     print(f"\n{time.perf_counter() - began:.0f} s in all")
     return 0
 
@@ -203,11 +197,16 @@ def draw(model: DCRegressor, X: Array, y: Array, output: Path) -> Path | None:
         figure = plot_surface(model, X, y, title="{} − {} pieces".format(*model.function_.n_pieces))
     except ImportError:
         return None
-    output.mkdir(parents=True, exist_ok=True)
     path = output / "surface.png"
     figure.savefig(path, dpi=120)
     return path
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def write_page(problem: Problem, fit: Fitted, few: DCRegressor, output: Path) -> Path:
+    """Write the page of a model and of its few pieces."""
+    names = tuple(problem.features)  # the table is an array: the demo needs no pandas
+    models = [(told(each), replace(each.model_, feature_names=names)) for each in (few, fit.model)]
+    ranges = [range_of(column) for column in problem.X[fit.train].T]
+    path = output / "explorer.html"
+    write_whole(path, page(models, ranges, title=f"The {problem.name} data of scikit-learn").encode())
+    return path

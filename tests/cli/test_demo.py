@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
-
-from pldc import PLDC, Auto, DCRegressor, cli
-from pldc.view import plot_path, plot_regions, plot_surface
-from tests.problems import synthetic
+from tests.export.test_page import record
 from tests.quick import few_kinds, few_starts
+
+from pldc.cli import demo as cli
+from pldc.cli import main
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def smaller(monkeypatch):
 
 
 def test_demo_prints_tables_and_writes_the_figure(smaller, tmp_path, capsys):
-    assert cli.main(["demo", "--output", str(tmp_path)]) == 0
+    assert main(["demo", "--output", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
     for p in smaller:
@@ -46,10 +45,13 @@ def test_demo_prints_tables_and_writes_the_figure(smaller, tmp_path, capsys):
         "slopes ",
         "at lam=0.1",
         str(tmp_path / "surface.png"),
+        str(tmp_path / "explorer.html"),
     ):
         assert words in out
     assert len(err.splitlines()) == 4 and "s left" in err and "\r" not in err  # a line for each stage
     assert (tmp_path / "surface.png").read_bytes()[:4] == b"\x89PNG"
+    model = record((tmp_path / "explorer.html").read_text(encoding="utf-8"))
+    assert [c["name"] for c in model["columns"]] == ["age", "sex", "bmi"] and len(model["variants"]) == 2
 
 
 def test_progress_rewrites_one_line_on_a_terminal(monkeypatch, capsys):
@@ -69,39 +71,3 @@ def test_progress_rewrites_one_line_on_a_terminal(monkeypatch, capsys):
         "",
         "",
     ]
-
-
-def test_no_command_is_an_error(capsys):
-    with pytest.raises(SystemExit):
-        cli.main([])
-    assert "demo" in capsys.readouterr().err
-
-
-def test_plot_surface():
-    X, y = synthetic(30, 2)
-    model = DCRegressor(lam=0.01, solver=Auto(tol=0.01)).fit(X, y)
-    figure = plot_surface(model.function_, X, y, title="a surface", names=("u", "v"), grid=20)
-    assert isinstance(figure, Figure) and len(figure.axes) == 2
-    assert figure.axes[0].get_title() == "a surface" and figure.axes[1].get_xlabel() == "u"
-    with pytest.raises(ValueError, match="two variables"):
-        plot_surface(PLDC.affine([1.0, 2.0, 3.0]), X, y)
-
-
-def test_plot_regions():
-    X = [[-1.0, -1.0], [1.0, 1.0], [0.5, -0.5]]
-    ax = plot_regions(abs(PLDC.affine([1.0, 0.5])), X, names=("u", "v"), grid=40)
-    assert ax.get_title() == "2 linear regions in view" and ax.get_xlabel() == "u"
-    with pytest.raises(ValueError, match="two variables"):
-        plot_regions(PLDC.affine([1.0]), X)
-    model = DCRegressor(lam=0.1).fit(X, [1.0, 2.0, 3.0])
-    assert plot_regions(model, X, grid=10).get_title() == plot_regions(model.function_, X, grid=10).get_title()
-    with pytest.raises(TypeError, match="fitted regressor"):
-        plot_regions(DCRegressor(), X)
-
-
-def test_plot_path_draws_three_panels():
-    X, y = synthetic(20, 2)
-    path = DCRegressor(solver=Auto(tol=0.01)).path(X, y, [1.0, 0.1])
-    figure = plot_path(path, X)
-    assert isinstance(figure, Figure) and len(figure.axes) == 3
-    assert len(figure.axes[0].lines[0].get_xdata()) == 2

@@ -1,0 +1,205 @@
+"""What each command does: read files, call the library, write files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+import pldc
+from pldc import export as formats
+from pldc.cli.rivals import MEASURES, rivals
+from pldc.cli.tables import ShellError, checked_goal, holds_classes, listed, output, read_table, split
+from pldc.estimators import DCClassifier, DCRegressor
+
+MODELS = (".json", ".json.gz")
+FEW_VALUES = 5  # of a target of numbers: perhaps they stand for classes
+
+
+def fit(options: argparse.Namespace) -> int:
+    """Fit a model, save it, and say what it is."""
+    goal = checked_goal(options.output, *MODELS)
+    X, y = split(read_table(options.data), options.target, options.data, options.drop)
+    model = estimator(options, y)
+    try:
+        model.fit(X, y)
+    except KeyboardInterrupt:
+        if not hasattr(model, "model_"):
+            raise
+        model.save_model(goal)
+        raise KeyboardInterrupt(f"interrupted; {goal} holds the best model so far") from None
+    model.save_model(goal)
+    told = {"model": str(goal), "rows": len(X), "columns": X.shape[1], "seconds": model.model_.seconds}
+    told["score"] = getattr(model, "cv_score_", None)
+    say(options, told, lambda: f"{model.summary()}\nsaved to {goal}")
+    return 0
+
+
+def predict(options: argparse.Namespace) -> int:
+    """Write predictions as CSV: with intervals, or the probabilities of classes."""
+    model = pldc.load(options.model)
+    X = features(model, read_table(options.data), options.data)
+    found = model.predict(X)
+    columns: dict[str, Any] = {"prediction": found}
+    if model.model_.levels is not None:
+        columns = {f"quantile {q:g}": values for q, values in zip(model.model_.levels, found.T, strict=True)}
+    if options.interval is not None:
+        if isinstance(model, DCClassifier):
+            raise ShellError("Classes have probabilities, not intervals: leave out --interval.")
+        columns["low"], columns["high"] = model.predict_interval(X, options.interval)
+    if isinstance(model, DCClassifier) and model.model_.temperature is not None:
+        shares = model.predict_proba(X)
+        columns |= {f"probability of {label}": p for label, p in zip(model.classes_, shares.T, strict=True)}
+    from pandas import DataFrame
+
+    with output(options.output) as file:
+        DataFrame(columns).to_csv(file, index=False)
+    return 0
+
+
+def explain(options: argparse.Namespace) -> int:
+    """Say why the first rows have their predictions."""
+    model: Any = pldc.load(options.model)
+    X = features(model, read_table(options.data), options.data)[: options.rows]
+    found = model.explain(X, method="path")
+    if not options.json:
+        print("\n\n".join(found.table(k) for k in range(len(X))))
+        return 0
+    rows = [
+        {"reference": base, "contributions": dict(zip(found.features, each, strict=True)), "prediction": value}
+        for base, each, value in zip(
+            np.broadcast_to(found.baseline, len(X)).tolist(),
+            found.contributions.tolist(),
+            found.prediction.tolist(),
+            strict=True,
+        )
+    ]
+    print(json.dumps(rows, ensure_ascii=False))
+    return 0
+
+
+def simplify(options: argparse.Namespace) -> int:
+    """Learn few pieces from a model and its table, save them, and say what that costs."""
+    goal, model = checked_goal(options.output, *MODELS), pldc.load(options.model)
+    X, y = split(read_table(options.data), options.target, options.data, options.drop)
+    model.set_params(verbose=int(not options.quiet))
+    progress(options, f"simplifying to {options.pieces} pieces: some fits first, then the pieces …")
+    simple = model.simplify(features(model, X, options.data), y, n_pieces=options.pieces)
+    simple.save_model(goal)
+    cost = simple.simplification_
+    told = {"model": str(goal), "pieces": list(cost.n_pieces), "fidelity": cost.fidelity}
+    told |= {"score": cost.score, "score_before": cost.score_before}
+    say(options, told, lambda: f"{cost}\nsaved to {goal}")
+    return 0
+
+
+def score(options: argparse.Namespace) -> int:
+    """Cross-validate the model beside linear and boosted ones, on the same folds."""
+    from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
+
+    X, y = split(read_table(options.data), options.target, options.data, options.drop)
+    if not 2 <= options.folds <= len(X):
+        raise ShellError(f"--folds must lie between 2 and the number of rows, {len(X)}; got {options.folds}.")
+    model = estimator(options, y)
+    classes = isinstance(model, DCClassifier)
+    folds = (StratifiedKFold if classes else KFold)(options.folds, shuffle=True, random_state=0)
+    measures, told = MEASURES[classes], {}
+    for name, each in {"pldc": model.set_params(verbose=0), **rivals(classes)}.items():
+        progress(options, f"{name}: {options.folds} fits …")
+        began = time.perf_counter()
+        found = cross_validate(each, X, y, cv=folds, scoring={m: scorer for m, (scorer, _) in measures.items()})
+        told[name] = {m: sign * float(np.mean(found[f"test_{m}"])) for m, (_, sign) in measures.items()}
+        told[name]["seconds a fit"] = float(np.mean(found["fit_time"]))
+        progress(options, f"{name}: done in {time.perf_counter() - began:.0f} s")
+
+    def lines() -> str:
+        names = [*measures, "seconds a fit"]
+        head = f"{'':<20}" + "".join(f"{name:>22}" for name in names)
+        return "\n".join([head, *(f"{m:<20}" + "".join(f"{told[m][n]:>22.4g}" for n in names) for m in told)])
+
+    say(options, told, lines)
+    return 0
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write a model in another language."""
+    model = pldc.load(options.model)
+    if options.to == "onnx":
+        if options.output in (None, "-"):
+            raise ShellError("ONNX is no text: name a file with -o.")
+        checked_goal(options.output).write_bytes(formats.to_onnx(model).SerializeToString())
+        return 0
+    if options.to == "sql":
+        text = formats.to_sql(model, options.table, options.dialect)
+    else:
+        text = {"c": formats.to_c, "js": formats.to_js, "numpy": formats.to_numpy}[options.to](model)
+    with output(options.output) as file:
+        file.write(text if text.endswith("\n") else text + "\n")
+    return 0
+
+
+def explore(options: argparse.Namespace) -> int:
+    """Write a page on which the model can be tried."""
+    goal, model = checked_goal(options.output, ".html", ".htm"), pldc.load(options.model)
+    X = y = None
+    if options.data is not None:
+        X = read_table(options.data)
+        if options.target is not None:
+            X, y = split(X, options.target, options.data, options.drop)
+        X = features(model, X, options.data)
+    elif options.target is not None or options.rows:
+        raise ShellError("--target and --rows speak of a table: name it after the model.")
+    model.set_params(verbose=int(not options.quiet))
+    if y is not None and options.pieces:
+        pieces = ", ".join(map(str, options.pieces))
+        progress(options, f"simplifying to {pieces} pieces: some fits first, each time (--pieces 0 for none) …")
+    model.explorer(goal, X, y, rows=options.rows, simpler=options.pieces, title=options.title)
+    print(goal)
+    return 0
+
+
+def estimator(options: argparse.Namespace, y: Any) -> Any:
+    """Return the estimator that suits the target and the options."""
+    kind = DCClassifier if options.loss in ("log", "hinge") or holds_classes(y, options.classes) else DCRegressor
+    if kind is DCRegressor and y.nunique() <= FEW_VALUES < len(y):
+        progress(options, f"The target has {y.nunique()} values, taken as numbers: --classes makes classes of them.")
+    given = {"n_pieces": options.pieces, "max_seconds": options.max_seconds, "random_state": options.seed}
+    if options.loss is not None:
+        given["loss"] = options.loss
+    return kind(**given, verbose=int(not options.quiet))
+
+
+def features(model: Any, table: Any, name: str) -> Any:
+    """Return the columns of a table that a model was fitted to; others, such as the target, are left out."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return table.to_numpy()
+    lacking = [column for column in names if column not in table.columns]
+    if lacking:
+        raise ShellError(f"{name} lacks columns of the model: {listed(lacking)}.")
+    return table[list(names)]
+
+
+def say(options: argparse.Namespace, told: Mapping[str, Any], text: Callable[[], str]) -> None:
+    """Print what was found: for people, or as JSON for machines."""
+    print(json.dumps(plain(told), ensure_ascii=False) if options.json else text())
+
+
+def progress(options: argparse.Namespace, line: str) -> None:
+    """Say on standard error how far a command is."""
+    if not options.quiet:
+        print(line, file=sys.stderr, flush=True)
+
+
+def plain(value: Any) -> Any:
+    """Return numbers and text that JSON can hold; what is not finite becomes null."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value

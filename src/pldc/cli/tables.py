@@ -1,0 +1,162 @@
+"""Tables in and out of the shell: CSV and Parquet, files and pipes. Needs pandas."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, TextIO
+
+MOST_BYTES = 4 << 30  # of a file that is read into memory
+LOOK = 1 << 16  # bytes in which a file shows what it is
+PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+DATE = r"\s*\d{4}-\d{2}-\d{2}([ T].*)?\s*$"
+
+
+class ShellError(ValueError):
+    """What is wrong with a file or an option, in one line."""
+
+
+def read_table(path: str) -> Any:
+    """Read a table as a frame: Parquet by its ending, else CSV, packed or not; "-" is standard input."""
+    pandas = needs("pandas")
+    if path == "-":
+        return parsed(pandas, sys.stdin.buffer, "standard input")
+    file = Path(path)
+    if not file.exists():
+        raise ShellError(f"There is no file {path}.")
+    if file.is_dir():
+        raise ShellError(f"{path} is a folder: name a file.")
+    if file.stat().st_size > MOST_BYTES:
+        raise ShellError(f"{path} has more than {MOST_BYTES >> 30} GiB: take a part of its rows.")
+    if file.suffix in (".parquet", ".pq"):
+        needs("pyarrow")
+        try:
+            return checked(pandas.read_parquet(path), path)
+        except (ValueError, OSError) as error:
+            raise ShellError(f"{path} is no Parquet file: {first_line(error)}") from None
+    with PACKED.get(file.suffix, open)(path, "rb") as stream:
+        return parsed(pandas, stream, path)
+
+
+def parsed(pandas: Any, stream: Any, name: str) -> Any:
+    """Parse CSV with a line of names, separated by commas, semicolons or tabs; ISO dates become dates."""
+    try:
+        buffered = stream if hasattr(stream, "peek") else BufferedReader(stream, LOOK)
+        start = buffered.peek(LOOK)[:LOOK]
+        if b"\0" in start:
+            raise ShellError(f"{name} is no text, and so no CSV.")
+        line = start.decode("utf-8-sig", errors="ignore").split("\n", 1)[0]
+        frame = pandas.read_csv(buffered, sep=max(",;\t", key=line.count), encoding="utf-8-sig")
+    except pandas.errors.EmptyDataError:
+        raise ShellError(f"{name} is empty: the first line must name the columns.") from None
+    except UnicodeDecodeError:
+        raise ShellError(f"{name} is not text in UTF-8, and so no CSV.") from None
+    except ShellError:
+        raise
+    except (pandas.errors.ParserError, ValueError, OSError, EOFError, lzma.LZMAError) as error:
+        raise ShellError(f"{name} is no CSV: {first_line(error)}") from None
+    frame.columns = [str(column).strip() for column in frame.columns]
+    for column in frame.columns[[kind.kind == "O" for kind in frame.dtypes]]:
+        cells = frame[column].dropna().astype(str)
+        if len(cells) and cells.str.match(DATE).all():
+            frame[column] = pandas.to_datetime(frame[column], format="ISO8601", errors="raise")
+    return checked(frame, name)
+
+
+def checked(frame: Any, name: str) -> Any:
+    """Refuse a frame without rows, or with two columns of one name."""
+    if not len(frame):
+        raise ShellError(f"{name} has no rows.")
+    if not frame.columns.is_unique:
+        twice = sorted(set(frame.columns[frame.columns.duplicated()]))
+        raise ShellError(f"{name} has several columns called {', '.join(map(repr, twice))}: rename them.")
+    return frame
+
+
+def split(table: Any, target: str, name: str, drop: Sequence[str] = ()) -> tuple[Any, Any]:
+    """Return the features and the target of a table."""
+    for column in (target, *drop):
+        if column not in table.columns:
+            raise ShellError(f"{name} has no column {column!r}; it has {listed(table.columns)}.")
+    features = table.drop(columns=[target, *drop])
+    if not features.shape[1]:
+        raise ShellError(f"{name} has no column but the target.")
+    gone = table[target].isna()
+    if gone.any():
+        raise ShellError(f"The target {target!r} is missing in {int(gone.sum())} rows: drop them first.")
+    return features, table[target]
+
+
+def listed(names: Any, most: int = 12) -> str:
+    """Name some columns."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
+def holds_classes(y: Any, asked: bool) -> bool:
+    """Say whether a target holds classes; refuse one in which a few texts stand among numbers."""
+    pandas = needs("pandas")
+    if asked or y.dtype.kind == "b":
+        return True
+    if y.dtype.kind in "iuf":
+        return False
+    if y.dtype.kind in "mM":
+        raise ShellError(f"The target {y.name!r} holds dates: a model predicts numbers or classes.")
+    text = pandas.to_numeric(y.astype(object), errors="coerce").isna()
+    if not text.all() and text.mean() < 0.5:
+        row = int(text.to_numpy().argmax())
+        raise ShellError(
+            f"The target {y.name!r} holds numbers, but for {int(text.sum())} cells, such as {str(y.iloc[row])!r:.40} "
+            f"in row {row}: mend them, or say --classes."
+        )
+    return True
+
+
+@contextmanager
+def output(path: str | None) -> Iterator[TextIO]:
+    """Open a file to write, or standard output; a file appears when it is complete."""
+    if path is None or path == "-":
+        yield sys.stdout
+        return
+    goal = checked_goal(path)
+    draft = goal.with_name(f".{goal.name}.{os.getpid()}")
+    try:
+        with draft.open("w", newline="", encoding="utf-8") as file:
+            yield file
+        draft.replace(goal)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def checked_goal(path: str, *endings: str) -> Path:
+    """Return the path of a file that can be written, before any work."""
+    goal = Path(path)
+    if endings and not goal.name.endswith(endings):
+        raise ShellError(f"{path} must end in {' or '.join(endings)}.")
+    if not goal.parent.is_dir():
+        raise ShellError(f"There is no folder {goal.parent}: make it first.")
+    if goal.is_dir() or not os.access(goal.parent, os.W_OK):
+        raise ShellError(f"{path} cannot be written.")
+    return goal
+
+
+def needs(package: str) -> Any:
+    """Import an optional package, or say how to get it."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise ShellError(f"This command needs {package}: pip install 'pldc[shell]'.") from None
+
+
+def first_line(error: BaseException) -> str:
+    """Return the beginning of what an error says."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return f"{lines[0]:.160}"

@@ -1,0 +1,322 @@
+"""Every command of the shell on a real table, and on files that are none."""
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.export.test_page import record
+from tests.quick import few_kinds, few_starts
+
+import pldc
+from pldc.cli import main
+from pldc.cli.tables import read_table
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Two real tables as CSV, and a model of each."""
+    folder = tmp_path_factory.mktemp("shell")
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    X[["bmi", "s5", "bp", "sex"]].assign(target=y)[:120].to_csv(folder / "data.csv", index=False)
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.assign(kind=np.array(["setosa", "versicolor", "virginica"])[y]).to_csv(folder / "iris.csv", index=False)
+    with few_kinds(), few_starts():
+        assert run("fit", folder / "data.csv", "--target", "target", "-o", folder / "model.json", "--quiet") == 0
+        assert run("fit", folder / "iris.csv", "--target", "kind", "-o", folder / "iris.json.gz", "--quiet") == 0
+    return folder
+
+
+def run(*words):
+    return main([str(word) for word in words])
+
+
+def said(capsys, *words, code=0):
+    """Run a command; return what it said on standard output, or the one line of an error."""
+    capsys.readouterr()
+    assert run(*words) == code
+    out, err = capsys.readouterr()
+    if code == 0:
+        return out
+    assert out == "" and err.startswith("pldc: ") and len(err.splitlines()) == 1 and len(err) < 400
+    return err
+
+
+def shell(*words, code="utf-8", **more):
+    """The shell as a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": code}
+    return subprocess.Popen([sys.executable, "-m", "pldc", *map(str, words)], env=environment, **more)
+
+
+# ---------------------------------------------------------------- every command
+
+
+def test_fit_says_what_was_found(files, tmp_path, capsys):
+    with few_kinds():
+        words = ("fit", files / "data.csv", "--target", "target", "--drop", "sex", "-o", tmp_path / "m.json")
+        told = json.loads(said(capsys, *words, "--json", "--max-seconds", "20", "--seed", "1"))
+        capsys.readouterr()
+        assert run(*words) == 0
+    out = capsys.readouterr().out
+    assert told["rows"] == 120 and told["columns"] == 3 and told["score"] < 0
+    assert "R² about" in out and str(tmp_path / "m.json") in out
+    model = pldc.load(tmp_path / "m.json")
+    assert list(model.feature_names_in_) == ["bmi", "s5", "bp"] and type(model).__name__ == "DCRegressor"
+
+
+def test_numbers_that_may_be_classes_are_pointed_out(files, tmp_path, capsys):
+    pd.read_csv(files / "iris.csv").assign(kind=np.arange(150) // 50).to_csv(tmp_path / "coded.csv", index=False)
+    words = ("fit", tmp_path / "coded.csv", "--target", "kind", "-o", tmp_path / "m.json")
+    with few_kinds():
+        assert run(*words) == 0
+        assert "3 values" in capsys.readouterr().err and not hasattr(pldc.load(tmp_path / "m.json"), "classes_")
+        assert run(*words, "--classes") == 0
+    assert "3 values" not in capsys.readouterr().err and len(pldc.load(tmp_path / "m.json").classes_) == 3
+
+
+def test_predict_is_predict(files, tmp_path, capsys):
+    table, model = pd.read_csv(files / "data.csv"), pldc.load(files / "model.json")
+    out = said(capsys, "predict", files / "model.json", files / "data.csv", "--interval", "0.8")
+    head, *lines = [line.split(",") for line in out.splitlines()]
+    X = table[list(model.feature_names_in_)]
+    assert head == ["prediction", "low", "high"]
+    assert np.array_equal(np.array(lines, dtype=float).T, [model.predict(X), *model.predict_interval(X, 0.8)])
+    assert said(capsys, "predict", files / "model.json", files / "data.csv", "-o", tmp_path / "file.csv") == ""
+    assert len(pd.read_csv(tmp_path / "file.csv")) == 120 and len(list(tmp_path.iterdir())) == 1
+    out = said(capsys, "predict", files / "iris.json.gz", files / "iris.csv").splitlines()
+    assert out[0] == "prediction,probability of setosa,probability of versicolor,probability of virginica"
+    assert out[1].startswith("setosa,")
+
+
+def test_explain_adds_up(files, capsys):
+    told = json.loads(said(capsys, "explain", files / "model.json", files / "data.csv", "--rows", "3", "--json"))
+    for each in told:
+        assert np.isclose(each["reference"] + sum(each["contributions"].values()), each["prediction"])
+    text = said(capsys, "explain", files / "model.json", files / "data.csv", "--rows", "2")
+    assert text.count("prediction") == 2 and "bmi" in text
+    assert "setosa" in said(capsys, "explain", files / "iris.json.gz", files / "iris.csv")
+
+
+def test_simplify_and_its_cost(files, tmp_path, capsys):
+    with few_kinds(), few_starts():
+        words = ("simplify", files / "model.json", files / "data.csv", "--target", "target", "--pieces", "2", "--json")
+        told = json.loads(said(capsys, *words, "-o", tmp_path / "few.json", "--quiet"))
+    assert max(told["pieces"]) <= 2 and told["fidelity"] <= 1 and told["score"] < 0
+    assert max(pldc.load(tmp_path / "few.json").function_.n_pieces) <= 2
+
+
+@pytest.mark.parametrize(("name", "target", "first"), [("data", "target", "R²"), ("iris", "kind", "accuracy")])
+def test_score_puts_rivals_beside(files, capsys, name, target, first):
+    with few_kinds():
+        words = ("score", files / f"{name}.csv", "--target", target, "--folds", "2", "--quiet")
+        told = json.loads(said(capsys, *words, "--json"))
+    table = pd.read_csv(files / f"{name}.csv")
+    X, y = table.drop(columns=target), table[target]
+    if name == "data":
+        linear, folds = LinearRegression(), KFold(2, shuffle=True, random_state=0)
+    else:
+        linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+        folds = StratifiedKFold(2, shuffle=True, random_state=0)
+    ours, theirs, boosted = told.values()
+    assert next(iter(told)) == "pldc" and np.isclose(theirs[first], cross_val_score(linear, X, y, cv=folds).mean())
+    assert ours[first] > 0 and boosted[first] > 0 and all(each["seconds a fit"] > 0 for each in told.values())
+    assert all(value > 0 for value in ours.values())  # losses, too, have their own sign
+
+
+@pytest.mark.parametrize(
+    ("to", "words"),
+    [("sql", "SELECT"), ("c", "double"), ("js", "export function predict"), ("numpy", "import numpy")],
+)
+def test_export_to_text(files, tmp_path, capsys, to, words):
+    out = said(capsys, "export", files / "model.json", "--to", to)
+    assert words in out
+    said(capsys, "export", files / "model.json", "--to", to, "-o", tmp_path / "file")
+    assert (tmp_path / "file").read_text(encoding="utf-8") == out
+
+
+def test_export_to_onnx(files, tmp_path, capsys):
+    assert "name a file" in said(capsys, "export", files / "model.json", "--to", "onnx", code=1)
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    said(capsys, "export", files / "model.json", "--to", "onnx", "-o", tmp_path / "model.onnx")
+    onnx.checker.check_model(str(tmp_path / "model.onnx"))
+
+
+def test_explore_writes_a_page(files, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    words = ("explore", files / "model.json", files / "data.csv", "-o", page, "--quiet")
+    assert said(capsys, *words, "--rows", "5", "--title", "T").strip() == str(page)
+    model = record(page.read_text(encoding="utf-8"))
+    assert model["title"] == "T" and len(model["rows"]["cells"]) == 5 and len(model["variants"]) == 1
+    with few_kinds(), few_starts():
+        said(capsys, *words, "--target", "target", "--pieces", "2")
+    assert len(record(page.read_text(encoding="utf-8"))["variants"]) == 2
+    said(capsys, "explore", files / "iris.json.gz", "-o", page)
+    assert record(page.read_text(encoding="utf-8"))["classes"] == ["setosa", "versicolor", "virginica"]
+    assert "name it after" in said(capsys, "explore", files / "model.json", "--rows", "3", "-o", page, code=1)
+
+
+def test_version_completion_and_help(capsys):
+    with pytest.raises(SystemExit) as end:
+        run("--version")
+    assert end.value.code == 0 and capsys.readouterr().out == f"pldc {pldc.__version__}\n"
+    with pytest.raises(SystemExit) as end:
+        run()
+    assert end.value.code == 2 and "command" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as end:
+        run("simplify", "a", "b", "--target", "t", "-o", "c.json", "--pieces", "-3")
+    assert end.value.code == 2 and "≥ 1" in capsys.readouterr().err
+    script = said(capsys, "completion")
+    ask = script + 'COMP_WORDS=(pldc ex); COMP_CWORD=1; _pldc; echo "${COMPREPLY[@]}"\n'
+    ask += 'COMP_WORDS=(pldc fit --t); COMP_CWORD=2; _pldc; echo "${COMPREPLY[@]}"\n'
+    found = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.split() for line in found] == [["explain", "export", "explore"], ["--target"]]
+
+
+# ---------------------------------------------------------------- tables of all kinds
+
+
+def test_tables_of_all_kinds_are_the_same(files, tmp_path, monkeypatch):
+    wanted = pd.read_csv(files / "data.csv").assign(when=pd.Timestamp("2024-02-03"))
+    text = wanted.to_csv(index=False)
+    (tmp_path / "plain.csv").write_text("\ufeff" + text, encoding="utf-8")
+    (tmp_path / "semicolon.csv").write_text(wanted.to_csv(index=False, sep=";"))
+    (tmp_path / "tab.tsv").write_text(wanted.to_csv(index=False, sep="\t"))
+    (tmp_path / "packed.csv.gz").write_bytes(gzip.compress(text.encode()))
+    wanted.to_parquet(tmp_path / "table.parquet")
+    for path in tmp_path.iterdir():
+        found = read_table(str(path))
+        assert found["when"].dtype.kind == "M", path
+        assert found.drop(columns="when").equals(wanted.drop(columns="when")), path
+
+
+def test_a_pipe_in_and_out(files):
+    table = (files / "data.csv").read_bytes()
+    first = shell("predict", files / "model.json", "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    out, _ = first.communicate(table, timeout=60)
+    assert first.returncode == 0 and len(out.splitlines()) == 121
+
+
+def test_output_is_utf_8_whatever_the_machine_speaks():
+    process = shell("score", "größe.csv", "--target", "y", stderr=subprocess.PIPE, code="ascii")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1 and "größe.csv" in err.decode("utf-8")
+
+
+# ---------------------------------------------------------------- what goes wrong
+
+
+@pytest.fixture
+def bad(tmp_path):
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "head.csv").write_text("bmi,s5,bp,sex,target\n")
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / "one.csv").write_text("target\n1\n2\n")
+    (tmp_path / "gap.csv").write_text("a,target\n1,2\n3,\n")
+    (tmp_path / "text.csv").write_text("a,target\n" + "".join(f"{k},{k}\n" for k in range(20)) + "3,oops\n")
+    (tmp_path / "date.csv").write_text("a,target\n1,2024-01-01\n2,2024-01-02\n")
+    (tmp_path / "twice.parquet").write_bytes(b"PAR1 but not really")
+    (tmp_path / "words.csv").write_text("bmi,s5,bp,sex\n1,high,3,1\n")
+    (tmp_path / "binary.csv").write_bytes(bytes(range(256)) * 50)
+    (tmp_path / "latin.csv").write_bytes("größe,target\n1,2\nä,3\n".encode("latin-1"))
+    (tmp_path / "packed.csv.gz").write_bytes(b"not gzip at all")
+    (tmp_path / "ragged.csv").write_text("a,target\n1,2\n1,2,3,4\n")
+    with (tmp_path / "zeros.csv").open("wb") as file:
+        file.truncate(1 << 30)  # sparse: it takes no room on the disk
+    with (tmp_path / "huge.csv").open("wb") as file:
+        file.truncate(5 << 30)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nowhere.csv", "no file"),
+        (".", "folder"),
+        ("empty.csv", "empty"),
+        ("head.csv", "no rows"),
+        ("other.csv", "no column 'target'; it has 'a', 'b'"),
+        ("one.csv", "no column but the target"),
+        ("gap.csv", "missing in 1 rows"),
+        ("text.csv", "'oops' in row 20"),
+        ("date.csv", "holds dates"),
+        ("twice.parquet", "no Parquet"),
+        ("binary.csv", "no text"),
+        ("latin.csv", "UTF-8"),
+        ("packed.csv.gz", "no CSV"),
+        ("ragged.csv", "no CSV"),
+        ("zeros.csv", "no text"),
+        ("huge.csv", "more than 4 GiB"),
+    ],
+)
+def test_bad_tables_end_in_one_line(bad, capsys, name, words):
+    began = time.perf_counter()
+    assert words in said(capsys, "fit", bad / name, "--target", "target", "-o", bad / "m.json", code=1)
+    assert time.perf_counter() - began < 5 and not (bad / "m.json").exists()
+
+
+def test_bad_rows_to_predict(files, bad, capsys):
+    model = files / "model.json"
+    assert "lacks columns of the model: 'bmi'" in said(capsys, "predict", model, bad / "other.csv", code=1)
+    said(capsys, "predict", model, bad / "words.csv", code=1)
+    assert "interval" in said(capsys, "predict", files / "iris.json.gz", files / "iris.csv", "--interval", "1", code=1)
+    assert "coverage" in said(capsys, "predict", model, files / "data.csv", "--interval", "1.5", code=1)
+
+
+def test_bad_models_and_goals(files, bad, capsys):
+    said(capsys, "predict", bad / "other.csv", files / "data.csv", code=1)
+    said(capsys, "predict", bad / "nowhere.json", files / "data.csv", code=1)
+    fit = ("fit", files / "data.csv", "--target", "target", "-o")
+    assert "no folder" in said(capsys, *fit, bad / "no" / "m.json", code=1)
+    assert "end in .json" in said(capsys, *fit, bad / "m.pickle", code=1)
+    assert "loss" in said(capsys, *fit, bad / "m.json", "--loss", "nonsense", code=1)
+    assert "--folds" in said(capsys, "score", files / "data.csv", "--target", "target", "--folds", "500", code=1)
+
+
+def test_without_pandas_it_says_what_to_install(files, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert "pip install 'pldc[shell]'" in said(capsys, "predict", files / "model.json", files / "data.csv", code=1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals of Unix")
+def test_a_closed_pipe_is_no_error(files, tmp_path):
+    table = pd.concat([pd.read_csv(files / "data.csv")] * 100)
+    table.to_csv(tmp_path / "long.csv", index=False)
+    process = shell(
+        "predict", files / "model.json", tmp_path / "long.csv", stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout.readline().startswith(b"prediction")
+    process.stdout.close()
+    assert process.stderr.read() == b"" and process.wait(timeout=60) == 0
+    process.stderr.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals of Unix")
+def test_ctrl_c_keeps_the_best_so_far(files, tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-1, 1, (4000, 6)), columns=list("abcdef"))
+    X.assign(target=np.abs(X).sum(axis=1)).to_csv(tmp_path / "large.csv", index=False)
+    goal = tmp_path / "m.json"
+    process = shell("fit", tmp_path / "large.csv", "--target", "target", "-o", goal, stderr=subprocess.PIPE, text=True)
+    assert re.search(r"\d+ s so far, about \d+ s left", process.stderr.readline())
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and err.splitlines()[-1].startswith("pldc: interrupted")
+    assert "Traceback" not in err
+    assert goal.exists() == ("best model so far" in err)
+    if goal.exists():
+        assert pldc.load(goal).predict(X[:2]).shape == (2,)
