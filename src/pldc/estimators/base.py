@@ -22,6 +22,7 @@ import pldc
 from pldc.columns import Encoding
 from pldc.estimators.checks import flag, positive, shown, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
+from pldc.estimators.sources import memory_of, sampled, streams
 from pldc.estimators.summary import summary
 from pldc.estimators.tables import Given, points
 from pldc.fit import Fitted, Settings, fit, simplify
@@ -46,6 +47,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     n_features_in_: int
     n_pieces: Any
     max_seconds: Any
+    max_memory: Any
     lam: Any
     cv: Any
     solver: Any
@@ -60,11 +62,20 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     model_: Model
     _folds: CrossFit | None
 
-    def _fit(self, given: Given, groups: ArrayLike | None, monitor: Monitor | None) -> None:
+    def _fit(self, X: Any, y: Any, weight: Any, groups: Any, monitor: Monitor | None) -> None:
         """Run the spine and keep what it learned."""
+        self._forget()
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {shown(monitor)}.")
-        found = fit(given.rows, self._settings(given, groups), monitor)
+        memory_of(self.max_memory)
+        rest = None
+        if streams(self, X):
+            if groups is not None:
+                raise ValueError("groups need the table in memory; a table that is read block by block has none.")
+            given, rest = sampled(self, X, y, weight)
+        else:
+            given = self._given(X, y, weight, groups)
+        found = fit(given.rows, self._settings(given, groups), monitor, rest)
         self._take(found, given.columns, given.medians)
         self._warn()
         if found.interrupted:

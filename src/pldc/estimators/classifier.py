@@ -15,6 +15,7 @@ from pldc.columns import Encoding
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, shown
 from pldc.estimators.reading import Reading, thinned
+from pldc.estimators.sources import is_source, over_blocks
 from pldc.estimators.tables import Given, encoded, read
 from pldc.function import ClassExplanation, Contributions, class_regions
 from pldc.function.contributions import METHODS, class_contributions
@@ -60,6 +61,9 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         A number deals the rows of every class out to so many folds, by their content and not by their order.
     max_seconds : float, optional
         Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
+    max_memory : int or str, optional
+        Bytes, or a text such as "500MB", for a table that is read block by block: a path, a dataset of Arrow, an array
+        on disk, a function that gives blocks. None: 1 GB. See the page on large tables.
     lam : "cv" or float, default="cv"
         Of the program: weight of the seminorms, by cross-validation, or a number > 0.
     penalty : {"joint", "componentwise"} or Seminorm, default="joint"
@@ -146,6 +150,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         categorical_features: Any = "from_dtype",
         cv: Any = 5,
         max_seconds: float | None = None,
+        max_memory: float | str | None = None,
         lam: float | str = "cv",
         penalty: str | Seminorm = "joint",
         standardize: bool = True,
@@ -160,6 +165,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         self.categorical_features = categorical_features
         self.cv = cv
         self.max_seconds = max_seconds
+        self.max_memory = max_memory
         self.lam = lam
         self.penalty = penalty
         self.standardize = standardize
@@ -177,8 +183,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         monitor: Monitor | None = None,
     ) -> DCClassifier:
         """Fit the scores to labels of any kind, of two classes at least; the rest is as for :meth:`DCRegressor.fit`."""
-        self._forget()
-        self._fit(self._given(X, y, sample_weight, groups), groups, monitor)
+        self._fit(X, y, sample_weight, groups, monitor)
         return self
 
     def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
@@ -245,8 +250,9 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the highest score at each row of X."""
-        X = self._points(X)
-        return np.asarray(self.classes_[self.model_.scores(X).argmax(axis=1)])
+        if is_source(X):
+            return over_blocks(self, self.predict, X)
+        return np.asarray(self.classes_[self.model_.scores(self._points(X)).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class at each row of X, (n, m).
@@ -254,8 +260,9 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         They are softmax of the scores times one temperature, fitted to the scores that the folds gave to rows left out.
         Under the log loss of the program they are the model itself.
         """
-        X = self._points(X)
-        return self.model_.probabilities(X)
+        if is_source(X):
+            return over_blocks(self, self.predict_proba, X)
+        return self.model_.probabilities(self._points(X))
 
     def explain(
         self, X: Any, reference: Any = None, neighbourhood: float = 0.1, method: str = "local"

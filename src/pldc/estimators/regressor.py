@@ -18,6 +18,7 @@ from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, flag
 from pldc.estimators.monotone import signs_of
 from pldc.estimators.reading import RegressionReading
+from pldc.estimators.sources import is_source, over_blocks
 from pldc.estimators.tables import Given, encoded, read
 from pldc.fit import Settings
 from pldc.function.max_affine import Array
@@ -77,6 +78,9 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
         or a splitter of scikit-learn. :class:`pldc.CrossValidation` also has a scorer, and more.
     max_seconds : float, optional
         Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
+    max_memory : int or str, optional
+        Bytes, or a text such as "500MB", for a table that is read block by block: a path, a dataset of Arrow, an array
+        on disk, a function that gives blocks. None: 1 GB. See the page on large tables.
     lam : "cv", "srm" or float, default="cv"
         Of the program: weight of the seminorm. Smaller follows the data more closely.
         "cv": by cross-validation on a geometric grid whose scale is the maximum discrepancy of the rows (see
@@ -197,6 +201,7 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
         clip: bool = True,
         cv: Any = 5,
         max_seconds: float | None = None,
+        max_memory: float | str | None = None,
         lam: float | str = "cv",
         penalty: str | Seminorm = "componentwise",
         standardize: bool = True,
@@ -213,6 +218,7 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
         self.clip = clip
         self.cv = cv
         self.max_seconds = max_seconds
+        self.max_memory = max_memory
         self.lam = lam
         self.penalty = penalty
         self.standardize = standardize
@@ -251,8 +257,7 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
         -------
         self
         """
-        self._forget()
-        self._fit(self._given(X, y, sample_weight, groups), groups, monitor)
+        self._fit(X, y, sample_weight, groups, monitor)
         return self
 
     def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
@@ -307,8 +312,9 @@ class DCRegressor(Answers, RegressionReading, RegressorMixin, DCEstimator):  # t
 
     def predict(self, X: Any) -> Array:
         """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), increasing."""
-        X = self._points(X)
-        return self.model_.predict(X)
+        if is_source(X):
+            return over_blocks(self, self.predict, X)
+        return self.model_.predict(self._points(X))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return R²; of several levels the mean share of the pinball loss explained (scikit-learn's D²)."""
