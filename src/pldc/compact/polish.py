@@ -18,7 +18,8 @@ from pldc.function.max_affine import Array
 from pldc.problem.losses import Loss
 from pldc.problem.recipe import Rows
 
-PASSES = 5  # steps over all rows, after the first evaluation
+PASSES, MORE_PASSES = 5, 15  # steps over all rows, after the first evaluation; the more after a small sample,
+SMALL_SAMPLE = 100_000  # of fewer rows than this
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Member:
 
     def _objective(self, rows: Rows) -> Objective:
         columns = self.columns.at(rows.X)
-        table = Table(columns.block, columns.size, len(rows.y), np.float32, False, BLOCK_ROWS)
+        # In single precision the cuts between blocks would show: descents part where rounding differs.
+        table = Table(columns.block, columns.size, len(rows.y), np.float64, False, BLOCK_ROWS)
         y, none = columns.units.scale_y(rows.y), np.zeros(1)
         group = np.zeros(1, dtype=np.intp)
         form, weight = self.form, rows.weight[None]
@@ -120,8 +122,7 @@ def polished(
     total: Total,
     stop: Callable[[], bool],
     told: Callable[[int, int, list[Fits]], None],
-    passes: int = PASSES,
-) -> list[Fits]:
+) -> None:
     """Descend over all rows from fits of a sample of them, whose last group is that of all its rows.
 
     Parameters
@@ -136,6 +137,7 @@ def polished(
     """
     members = tuple(Member.of(each, len(each.x) - 1) for each in fits)
     descents = [Descent(each.x[-1:]) for each in fits]
+    passes = PASSES if len(fits[0].objective.y) >= SMALL_SAMPLE else MORE_PASSES
     for done in range(passes + 1):
         if stop():
             break
@@ -144,6 +146,5 @@ def polished(
             value, gradient = member.with_ridge(sums[2 * k] / mass, sums[2 * k + 1] / mass, descent.there[0])
             descent.tell(value, gradient[None])
         told(done + 1, passes + 1, [m.fits(d.x[0], f) for m, d, f in zip(members, descents, fits, strict=True)])
-    return [m.fits(d.x[0], f) for m, d, f in zip(members, descents, fits, strict=True)]
 
 

@@ -147,7 +147,7 @@ def over_blocks(model: Any, predict: Callable[[Any], Array], X: Any) -> Any:
     if is_dask(X):
         if hasattr(X, "to_delayed") and hasattr(X, "columns"):
             X = X[list(model.feature_names_in_)] if hasattr(model, "feature_names_in_") else X
-            return X.map_partitions(predict, meta=predict(X._meta_nonempty)).to_dask_array()
+            return X.map_partitions(predict, meta=predict(X._meta_nonempty))
         several = predict(np.zeros((1, X.shape[1]))).shape[1:]
         chunks = (X.chunks[0], *((n,) for n in several))
         kept = {} if several else {"drop_axis": 1}
