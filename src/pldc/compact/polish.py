@@ -1,7 +1,7 @@
 """Fits of a sample, taken to the minimum over all rows: every pass over them moves every fit on by a step.
 
-Fits differ in columns, pieces, ridge and coordinates. A pass reads each block once and evaluates them all on it, so that
-several cost no more reading than one.
+Fits differ in columns, pieces, ridge and coordinates. A pass reads each block once and evaluates them all on it: many
+cost no more reading than one.
 """
 
 from __future__ import annotations
@@ -47,10 +47,8 @@ class Member:
     @classmethod
     def of(cls, fits: Fits, at: int) -> Member:
         """Return one of several fits."""
-        objective = fits.objective
-        form = replace(objective.form.at([at]))
-        ridge = float(objective.ridge[at])
-        return cls(fits.columns.at(fits.columns.X[:0]), form, objective.loss, ridge, objective.pieces, objective.outputs)
+        one, columns = fits.objective, fits.columns.at(fits.columns.X[:0])
+        return cls(columns, one.form.at([at]), one.loss, float(one.ridge[at]), one.pieces, one.outputs)
 
     def sums(self, rows: Rows, x: Array) -> tuple[Array, Array]:
         """Weighted sum of the loss over rows, and its gradient (P,), at parameters (P,)."""
@@ -101,6 +99,10 @@ class Evaluation:
         return tuple(out)
 
 
+class RowsLost(Exception):
+    """The rows cannot be read any more."""
+
+
 @dataclass(frozen=True)
 class Total:
     """Adds up an evaluation over all rows, wherever they are.
@@ -110,7 +112,7 @@ class Total:
     rows : int
         How many there are.
     add : callable
-        Adds up.
+        Adds up; raises `RowsLost` where it cannot.
     """
 
     rows: int
@@ -141,10 +143,11 @@ def polished(
     for done in range(passes + 1):
         if stop():
             break
-        mass, *sums = total.add(Evaluation(members, tuple(d.there[0] for d in descents)))
+        try:
+            mass, *sums = total.add(Evaluation(members, tuple(d.there[0] for d in descents)))
+        except RowsLost:  # the fits as they are, are kept
+            break
         for k, (member, descent) in enumerate(zip(members, descents, strict=True)):
             value, gradient = member.with_ridge(sums[2 * k] / mass, sums[2 * k + 1] / mass, descent.there[0])
             descent.tell(value, gradient[None])
         told(done + 1, passes + 1, [m.fits(d.x[0], f) for m, d, f in zip(members, descents, fits, strict=True)])
-
-

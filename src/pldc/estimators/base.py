@@ -78,6 +78,8 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         found = fit(given.rows, self._settings(given, groups), monitor, rest)
         self._take(found, given.columns, given.medians)
         self._warn()
+        if rest is not None and rest.errors:  # the model is usable: it has seen the sample
+            raise rest.errors[0]
         if found.interrupted:
             solved = found.model.program
             at = "" if solved is None else f" at a certified gap of {solved.certificate.gap:.2g}"

@@ -15,7 +15,7 @@ from pldc.columns import Encoding
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, shown
 from pldc.estimators.reading import Reading, thinned
-from pldc.estimators.sources import is_source, over_blocks
+from pldc.estimators.sources import over_blocks
 from pldc.estimators.tables import Given, encoded, read
 from pldc.function import ClassExplanation, Contributions, class_regions
 from pldc.function.contributions import METHODS, class_contributions
@@ -24,6 +24,7 @@ from pldc.model import Model
 from pldc.problem.losses import LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.recipe import Recipe
+from pldc.scale.sources import is_source
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 

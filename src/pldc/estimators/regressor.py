@@ -18,7 +18,7 @@ from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, flag
 from pldc.estimators.monotone import signs_of
 from pldc.estimators.reading import RegressionReading
-from pldc.estimators.sources import is_source, over_blocks
+from pldc.estimators.sources import over_blocks
 from pldc.estimators.tables import Given, encoded, read
 from pldc.fit import Settings
 from pldc.function.max_affine import Array
@@ -27,6 +27,7 @@ from pldc.problem.losses import Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe
+from pldc.scale.sources import is_source
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 

@@ -18,7 +18,7 @@ from pldc.fit.rest import Rest
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
 from pldc.scale import Block, Draw
-from pldc.scale.sources import features_of, is_dask, is_source, opened, shards_of
+from pldc.scale.sources import features_of, is_dask, is_source, of_function, opened, shards_of
 from pldc.solve.workers import blas_threads
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -54,7 +54,7 @@ class Reading:
             X = block.X if isinstance(block.X, np.ndarray) else stacked(Table.read(block.X))
             X = np.asarray(X, dtype=np.float64)
             if np.isnan(X).any():
-                X = np.where(np.isnan(X), self.medians, X)
+                X = np.where(np.isnan(X), 0.0 if self.medians is None else self.medians, X)
         if not np.isfinite(X).all():
             raise ValueError("X contains infinity in a block of the table.")
         y = np.asarray(block.y)
@@ -107,12 +107,11 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     """
     of_classes = is_classifier(model)
     if model._pieces() == "rows":
-        raise ValueError("The program (n_pieces='rows') needs the table in memory: give arrays, or leave n_pieces='auto'.")
+        raise ValueError(
+            "The program (n_pieces='rows') needs the table in memory: give arrays, or leave n_pieces='auto'."
+        )
     threads = model._threads() or blas_threads()
-    if not is_source(X) or callable(X) or is_dask(X):
-        source = X
-    else:
-        source = opened(X)
+    source = X if isinstance(X, np.ndarray) or callable(X) or is_dask(X) else opened(X)
     shards = shards_of(source, y, weight, threads)
     room = SHARE * memory_of(model.max_memory) / (8 * COPIES * (width_of(source) + 2))
     found = shards.sum(Draw(int(np.clip(room, FEWEST, MOST)), of_classes))
@@ -136,8 +135,8 @@ def width_of(source: Any) -> int:
     if hasattr(source, "schema"):
         return len(source.schema.names)
     if callable(source):
-        for block in source():
-            return Table.read(block[0]).columns.__len__()
+        for block in of_function(source):
+            return len(Table.read(block.X).columns)
         raise ValueError("There are no rows: the source has no block.")
     return int(source.shape[1])
 

@@ -88,7 +88,8 @@ def compact_model(
 ) -> tuple[Model, CrossFit | None, bool]:
     """Search for compact functions of the rows, which are in an order that means nothing.
 
-    `total` adds up over all rows, where these are a sample of them. Returned are the model, the fits of the folds, and whether Ctrl-C ended it.
+    `total` adds up over all rows, where these are a sample of them. Returned are the model, the fits of the folds, and
+    whether Ctrl-C ended it.
     """
     recipe, (n, d) = settings.recipe, rows.X.shape
     if total is not None:  # what is tried depends on how many rows there are, not on how many are in the sample

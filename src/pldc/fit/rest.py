@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from pldc.compact.polish import Evaluation, Total
+from pldc.compact.polish import Evaluation, RowsLost, Total
 from pldc.fit.class_order import ClassOrder
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
@@ -38,13 +38,25 @@ class Rest:
         How many there are.
     span : array of shape (2,)
         Lowest and highest target.
+    errors : list of Exception
+        That ended a pass: what was learned before is kept.
     """
 
     shards: Shards
     read: Callable[[Block], Rows]
     n: int
     span: Array
+    errors: list[Exception] = field(default_factory=list)
 
     def total(self, order: ClassOrder) -> Total:
         """Return what adds up an evaluation over all rows, with classes in an order of their own."""
-        return Total(self.n, lambda evaluation: self.shards.sum(Work(self.read, order, evaluation)))
+
+        def add(evaluation: Evaluation) -> Sums:
+            try:
+                found: Sums = self.shards.sum(Work(self.read, order, evaluation))
+            except Exception as error:
+                self.errors.append(error)
+                raise RowsLost from error
+            return found
+
+        return Total(self.n, add)

@@ -26,7 +26,7 @@ class DaskShards:
     """
 
     def __init__(self, X: Any, y: Any, weight: Any = None):
-        from dask import delayed
+        from dask.delayed import delayed
 
         if hasattr(X, "partitions") and hasattr(X, "columns"):
             names = list(X.columns)
@@ -44,12 +44,13 @@ class DaskShards:
 
     def sum(self, work: Callable[[Block], Any]) -> Any:
         """Add up, in the order of the partitions: by eight, then these by eight, on the workers."""
-        from dask import compute, delayed
+        from dask.base import compute
+        from dask.delayed import delayed
 
         parts = [delayed(applied)(work, block) for block in self.blocks]
         while len(parts) > 1:
             parts = [delayed(added)(parts[k : k + GROUP]) for k in range(0, len(parts), GROUP)]
-        (total,) = compute(parts[0])
+        (total,) = compute(parts[0])  # type: ignore[no-untyped-call]
         if total is None:
             raise ValueError("There are no rows: all partitions are empty.")
         return total
