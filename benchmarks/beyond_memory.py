@@ -138,7 +138,7 @@ def on_dask(rows: int, block: int) -> dict:
     sizes = [min(block, rows - start) for start in range(0, rows, block)]
     out: dict[str, Any] = {"rows": rows, "workers": WORKERS, "blocks": len(sizes)}
     with (
-        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         parts = [

@@ -17,8 +17,8 @@ from pldc.estimators.tables import Given
 from pldc.fit.rest import Rest
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
-from pldc.scale import Block, Draw
-from pldc.scale.sources import features_of, is_dask, is_source, of_function, opened, shards_of
+from pldc.scale import Block, drawn
+from pldc.scale.sources import features_of, is_dask, is_source, n_far, of_function, opened, shards_of
 from pldc.solve.workers import blas_threads
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -114,7 +114,7 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     source = X if isinstance(X, np.ndarray) or callable(X) or is_dask(X) else opened(X)
     shards = shards_of(source, y, weight, threads)
     room = SHARE * memory_of(model.max_memory) / (8 * COPIES * (width_of(source) + 2))
-    found = shards.sum(Draw(int(np.clip(room, FEWEST, MOST)), of_classes))
+    found = drawn(shards, int(np.clip(room, FEWEST, MOST)), of_classes, n_far(source))
     part = found.rows
     given = model._given(part.X, part.y, part.weight)
     if found.n <= len(part.y):
@@ -143,13 +143,9 @@ def width_of(source: Any) -> int:
 
 def over_blocks(model: Any, predict: Callable[[Any], Array], X: Any) -> Any:
     """Predict block by block; of a collection of Dask, one of Dask is returned, which computes where the rows are."""
-    if is_dask(X):
-        if hasattr(X, "to_delayed") and hasattr(X, "columns"):
-            X = X[list(model.feature_names_in_)] if hasattr(model, "feature_names_in_") else X
-            return X.map_partitions(predict, meta=predict(X._meta_nonempty))
-        several = predict(np.zeros((1, X.shape[1]))).shape[1:]
-        chunks = (X.chunks[0], *((n,) for n in several))
-        kept = {} if several else {"drop_axis": 1}
-        return X.rechunk({1: -1}).map_blocks(predict, chunks=chunks, dtype=np.float64, **kept)
     names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
+    if is_dask(X):
+        from pldc.scale.dask_shards import predicted
+
+        return predicted(predict, X, names)
     return np.concatenate([predict(block) for block in features_of(X, names)])

@@ -10,9 +10,10 @@ import numpy as np
 
 from pldc.columns.cells import Table
 from pldc.columns.features import Array
-from pldc.scale.shards import Block
+from pldc.scale.shards import Block, Shards
 
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits as if by chance
+HIGHEST = 2**64 - 1
 
 
 class Part(NamedTuple):
@@ -87,10 +88,13 @@ class Draw:
     most : int
     classes : bool
         Targets are labels.
+    highest : int
+        Number, as if by chance, of the rows to keep: so that those of a block need not all travel.
     """
 
     most: int
     classes: bool = False
+    highest: int = HIGHEST
 
     def __call__(self, block: Block) -> Sample:
         """Draw; weights of zero are left out, and what cannot be learned from is refused."""
@@ -112,10 +116,32 @@ class Draw:
             if (weight > 0).any():
                 span = np.array([y[weight > 0].min(), y[weight > 0].max()])
         key = hashes(table, codes)
-        here = np.flatnonzero(weight > 0)
+        here = np.flatnonzero((weight > 0) & (key <= np.uint64(self.highest)))
         at = here[np.argsort(key[here], kind="stable")[: self.most]]
         part = Part(key[at], rows_of(block.X, at), y[at], weight[at])
-        return Sample(self.most, (part,), len(here), span, labels)
+        return Sample(self.most, (part,), int((weight > 0).sum()), span, labels)
+
+
+def drawn(shards: Shards, most: int, classes: bool, n: int | None) -> Sample:
+    """Draw a sample of a store.
+
+    Parameters
+    ----------
+    shards : Shards
+    most : int
+        Rows that are wanted.
+    classes : bool
+    n : int or None
+        Rows that there are, if it is known and rows are far away: then few more than are wanted travel.
+    """
+    found: Sample
+    share = 1.0 if n is None else (most + 10 * most**0.5) / max(n, 1)
+    if share < 1:
+        found = shards.sum(Draw(most, classes, int(share * HIGHEST)))
+        if len(found.rows.y) == most:
+            return found
+    found = shards.sum(Draw(most, classes))  # also where many rows are equal, or weigh nothing: chance has few to choose
+    return found
 
 
 def hashes(table: Table, y: Array) -> Array:

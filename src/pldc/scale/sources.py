@@ -30,6 +30,15 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
+def n_far(X: Any) -> int | None:
+    """Return the number of rows of a collection of Dask, if it is known; None of what is read here."""
+    if not is_dask(X):
+        return None
+    from pldc.scale.dask_shards import rows_in
+
+    return rows_in(X)
+
+
 def shards_of(X: Any, y: Any, weight: Any, threads: int) -> Shards:
     """Return the blocks of a source, with their targets.
 
