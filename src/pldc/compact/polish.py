@@ -11,15 +11,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pldc.compact.descent import Descent
+from pldc.compact.descent import Descent, Memory, minimise
 from pldc.compact.members import BLOCK_ROWS, Columns, Fits
 from pldc.compact.objective import Form, Objective, Table
 from pldc.function.max_affine import Array
 from pldc.problem.losses import Loss
 from pldc.problem.recipe import Rows
 
-PASSES, MORE_PASSES = 5, 15  # steps over all rows, after the first evaluation; the more after a small sample,
+PASSES, MORE_PASSES = 3, 15  # steps over all rows, after the first evaluation; the more after a small sample,
 SMALL_SAMPLE = 100_000  # of fewer rows than this
+WARM_STEPS = 40  # over the sample before them, to know its curvature
+STARTS = 4  # on the sample, of which the best goes on: rows are many, so that one would be all that is fitted to them
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,20 @@ class Total:
     add: Callable[[Evaluation], tuple[Array, ...]]
 
 
+def warm(fit: Fits, stop: Callable[[], bool]) -> Descent:
+    """Return a descent over all rows that begins where one over the sample is, and knows the curvature it met there."""
+    memory = Memory(*fit.x.shape)
+    x, _ = minimise(fit.objective, fit.x, WARM_STEPS, stop, memory)
+    return Descent(x, memory)
+
+
+def lowest(fits: list[Fits], kinds: int) -> list[Fits]:
+    """Of starts of so many kinds, which follow each other, return the one of each kind with the lowest objective."""
+    value = [float(Member.of(fit, len(fit.x) - 1).fits(fit.x[-1], fit).objective(fit.x[-1:])[0][0]) for fit in fits]
+    kinds = min(kinds, len(fits))
+    return [fits[min(range(k, len(fits), kinds), key=value.__getitem__)] for k in range(kinds)]
+
+
 def polished(
     fits: list[Fits],
     total: Total,
@@ -138,7 +154,7 @@ def polished(
         Number of passes done and wanted, and the fits as they are.
     """
     members = tuple(Member.of(each, len(each.x) - 1) for each in fits)
-    descents = [Descent(each.x[-1:]) for each in fits]
+    descents = [warm(member.fits(each.x[-1], each), stop) for member, each in zip(members, fits, strict=True)]
     passes = PASSES if len(fits[0].objective.y) >= SMALL_SAMPLE else MORE_PASSES
     for done in range(passes + 1):
         if stop():
