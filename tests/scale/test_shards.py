@@ -235,3 +235,59 @@ def test_a_store_that_dies_leaves_what_was_learned(rows):
     with pytest.raises(OSError, match="gone"):
         model.fit(give, None)
     assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("harm", ["cut", "other columns", "gone"])
+def test_a_file_that_is_harmed_between_passes_leaves_what_was_learned(rows, file, tmp_path, harm):
+    X, _, y = rows
+    path = tmp_path / "table.parquet"
+    path.write_bytes(file.read_bytes())
+    done = []
+
+    def spoil(about):
+        if not about["comparing"] and about["of"] == 16 and not done:  # after the first pass of all
+            done.append(1)
+            if harm == "cut":
+                path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+            elif harm == "gone":
+                path.unlink()
+            else:
+                parquet.write_table(pyarrow.table({"x0": X[:, 0], "y": y}), path)
+
+    model = DCRegressor(max_memory=1e7)
+    with pytest.raises((ValueError, OSError)):
+        model.fit(path, "y", sample_weight="w", monitor=spoil)
+    assert done
+    assert model.model_.predict(X).shape == (N,)
+    assert 1 - np.mean((model.model_.predict(X) - y) ** 2) / np.var(y) > 0.5
+
+
+def test_a_block_of_gaps_is_filled_with_medians(rows):
+    X, _, y = rows
+    holes = (np.full((50, D), np.nan), y[:50])
+    model = DCRegressor(max_memory=1e7).fit(lambda: [*blocks_of(X, y), holes], None)
+    assert model.score(X, y) > 0.5
+
+
+def test_the_best_start_goes_on(rows):
+    """By the objective over the sample, one of each kind."""
+    from pldc.compact import polish
+
+    class Start:
+        def __init__(self, value):
+            self.x, self.value = np.zeros((1, 1)), value
+
+    class Same:
+        @staticmethod
+        def of(fit, at):
+            return Same
+
+        @staticmethod
+        def fits(x, fit):
+            fit.objective = lambda x: (np.array([fit.value]), None)
+            return fit
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(polish, "Member", Same)
+        found = polish.lowest([Start(v) for v in (3.0, 5.0, 2.0, 6.0, 4.0, 1.0)], 2)
+    assert [fit.value for fit in found] == [2.0, 1.0]
