@@ -89,6 +89,70 @@ class Memory:
         return -Hg
 
 
+class Descent:
+    """Descents of many problems that are told values and gradients: whoever evaluates them may be anywhere.
+
+    Parameters
+    ----------
+    x : array of shape (B, P)
+        Where to begin, one point a problem.
+    memory : Memory, optional
+        Of a descent on a function much like this one, to go on with; it is changed.
+
+    Attributes
+    ----------
+    x, f : arrays
+        The best points so far, and their values.
+    there : array of shape (B, P)
+        The points to evaluate next.
+    """
+
+    def __init__(self, x: Array, memory: Memory | None = None):
+        self.x = self.there = x.copy()
+        self.f = self.g = np.zeros(0)
+        self.memory = Memory(*x.shape) if memory is None else memory
+        self.length, self.trials = np.ones(len(x)), np.zeros(len(x), dtype=int)
+
+    def tell(self, value: Array, gradient: Array) -> None:
+        """Take the values (B,) and gradients (B, P) of the points `there`, and move on."""
+        if not len(self.f):
+            self.f, self.g = value.copy(), gradient.copy()
+            self.Sg, self.Yg = self.memory.products(self.g)
+            self.d = self.memory.direction(self.g, self.Sg, self.Yg)
+            self.slope = (self.g * self.d).sum(axis=1)
+        else:
+            self._step(value, gradient)
+        self.there = self.x + self.length[:, None] * self.d
+
+    def _step(self, value: Array, gradient: Array) -> None:
+        length, slope = self.length, self.slope
+        with np.errstate(invalid="ignore"):
+            down = value <= self.f + ENOUGH * length * slope
+        self.trials = np.where(down, 0, self.trials + 1)
+        # Where the step was too long: the minimum of the parabola through what is known, within limits.
+        with np.errstate(all="ignore"):
+            parabola = -slope * length**2 / (2.0 * (value - self.f - length * slope))
+        shorter = np.clip(np.nan_to_num(parabola, nan=0.0), 0.1 * length, 0.5 * length)
+        stuck = self.trials > TRIALS
+        moved = np.flatnonzero(down)
+        if len(moved):
+            s, y = self.there[moved] - self.x[moved], gradient[moved] - self.g[moved]
+            self.x[moved], self.f[moved], self.g[moved] = self.there[moved], value[moved], gradient[moved]
+            self.Sg, self.Yg = self.memory.add(moved, s, y, self.g, (self.Sg, self.Yg))
+        if stuck.any():
+            self.memory.forget(np.flatnonzero(stuck))
+            self.Sg[stuck] = self.Yg[stuck] = 0.0
+            self.trials[stuck] = 0
+        renew = down | stuck
+        if renew.any():
+            fresh = self.memory.direction(self.g, self.Sg, self.Yg)
+            uphill = ~((self.g * fresh).sum(axis=1) < 0)
+            fresh[uphill] = -self.g[uphill]
+            self.d = np.where(renew[:, None], fresh, self.d)
+            self.slope = (self.g * self.d).sum(axis=1)
+        self.length = np.where(renew, 1.0, shorter)
+
+
 def minimise(
     function: Function,
     x: Array,
@@ -109,40 +173,10 @@ def minimise(
     memory : Memory, optional
         Of a descent on a function much like this one, to go on with; it is changed.
     """
-    x = x.copy()
-    f, g = function(x)
-    memory = Memory(*x.shape) if memory is None else memory
-    Sg, Yg = memory.products(g)
-    d, length, trials = memory.direction(g, Sg, Yg), np.ones(len(x)), np.zeros(len(x), dtype=int)
-    slope = (g * d).sum(axis=1)
+    descent = Descent(x, memory)
+    descent.tell(*function(descent.there))
     for _ in range(steps):
         if stop is not None and stop():
             break
-        there = x + length[:, None] * d
-        value, gradient = function(there)
-        with np.errstate(invalid="ignore"):
-            down = value <= f + ENOUGH * length * slope
-        trials = np.where(down, 0, trials + 1)
-        # Where the step was too long: the minimum of the parabola through what is known, within limits.
-        with np.errstate(all="ignore"):
-            parabola = -slope * length**2 / (2.0 * (value - f - length * slope))
-        shorter = np.clip(np.nan_to_num(parabola, nan=0.0), 0.1 * length, 0.5 * length)
-        stuck = trials > TRIALS
-        moved = np.flatnonzero(down)
-        if len(moved):
-            s, y = there[moved] - x[moved], gradient[moved] - g[moved]
-            x[moved], f[moved], g[moved] = there[moved], value[moved], gradient[moved]
-            Sg, Yg = memory.add(moved, s, y, g, (Sg, Yg))
-        if stuck.any():
-            memory.forget(np.flatnonzero(stuck))
-            Sg[stuck] = Yg[stuck] = 0.0
-            trials[stuck] = 0
-        renew = down | stuck
-        if renew.any():
-            fresh = memory.direction(g, Sg, Yg)
-            uphill = ~((g * fresh).sum(axis=1) < 0)
-            fresh[uphill] = -g[uphill]
-            d = np.where(renew[:, None], fresh, d)
-            slope = (g * d).sum(axis=1)
-        length = np.where(renew, 1.0, shorter)
-    return x, f
+        descent.tell(*function(descent.there))
+    return descent.x, descent.f

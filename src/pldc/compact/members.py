@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,6 +130,12 @@ class Columns:
         self.fine = bool(max(self.rise.max(initial=0.0), np.abs(self.begin).max(initial=0.0)) > FINEST)
         self.center = np.zeros((len(self.source), 1))
         self.center = self.block(slice(0, CENTRE_ROWS), np.float64)[:-1].mean(axis=1, keepdims=True)
+
+    def at(self, X: Array) -> Columns:
+        """Return the same columns of other rows."""
+        other = copy(self)
+        other.X = X
+        return other
 
     def block(self, rows: Any, dtype: Any) -> Array:
         """Columns of some rows and a one, shape (D + 1, rows)."""

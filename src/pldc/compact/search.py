@@ -19,6 +19,7 @@ import numpy as np
 from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Fits, Task, fit_member
 from pldc.compact.plan import FEW_ROWS, MANY_ROWS, Plan
+from pldc.compact.polish import STARTS, Total, lowest, polished
 from pldc.compact.start import RARE, straight_line
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
@@ -63,6 +64,8 @@ class Found:
         Of all that were compared, at the rows left out.
     score : float or None
         Of the fit, at the rows left out.
+    fits : list of Fits
+        Those of the members; the last of each is that of all rows.
     """
 
     functions: list[Functions]
@@ -72,6 +75,7 @@ class Found:
     entries: list[Entry] = field(default_factory=list)
     scores: list[tuple[Entry, float]] = field(default_factory=list)
     score: float | None = None
+    fits: list[Fits] = field(default_factory=list)
 
 
 @dataclass
@@ -95,6 +99,8 @@ class Search:
         Of the log.
     monitor : callable, optional
         Told of every fit; a true answer ends the search with what there is.
+    total : Total, optional
+        Where the task has but a sample of the rows.
     """
 
     task: Task
@@ -106,6 +112,7 @@ class Search:
     seed: int = 0
     level: int = logging.DEBUG
     monitor: Callable[[dict[str, float]], Any] | None = None
+    total: Total | None = None
 
     def __post_init__(self) -> None:
         self.found = Found([self._shares() if self.task.loss.scores else (self._line(),)])
@@ -123,7 +130,14 @@ class Search:
                     "The folds leave no row out among those that are compared on: shuffle the folds of cv."
                 )
             entries = self._choose(sample, splits, plan)
+            one = self.total is not None and plan.members == 1
+            if one:  # a start costs a sample's time alone: the best of several goes on
+                plan = replace(plan, members=STARTS)
             self._refit(entries, self.splits(n) if n <= MANY_ROWS else [], plan)
+            if self.total is not None and self.found.fits:
+                fits = lowest(self.found.fits, len(entries)) if one else self.found.fits
+                self.began = self.clock.spent()
+                polished(fits, self.total, self.clock.over, self._polished)
         finally:
             self.clock.cancelled = True  # threads that are still at work end at their next step
         return self.found
@@ -177,6 +191,7 @@ class Search:
         both = len(jobs) if len(weight) <= FEW_ROWS else len(last)
         parts = [(jobs[:both], groups), (jobs[both:], groups[-1:])]
         whole: list[Functions] = []
+        fits: list[Fits] = []
         folds: list[list[Functions]] = [[] for _ in splits]
         values: list[list[Array]] = []
         for some, weights in parts:
@@ -185,7 +200,13 @@ class Search:
                     return
                 fit = rounds[-1]
                 whole.append(fit.functions(len(weights) - 1, 0))
-                self.found = replace(self.found, functions=list(whole), entries=entries[: len(whole)])
+                fits.append(fit)
+                self.found = replace(
+                    self.found,
+                    functions=list(whole),
+                    entries=entries[: len(whole)],
+                    fits=[] if self.total is None else list(fits),
+                )
                 if len(weights) > 1:
                     values.append(self._left_out(fit.values()[:-1, 0], splits))
                     for k, functions in enumerate(folds):
@@ -194,6 +215,11 @@ class Search:
                     self.found.left_out = [np.mean([v[k] for v in values], axis=0) for k in range(len(splits))]
                     self.found.score = self._score(self.found.left_out, splits)
                 self._tell("fitting", len(whole), len(jobs))
+
+    def _polished(self, done: int, count: int, fits: list[Fits]) -> None:
+        """Keep fits that have seen all rows."""
+        self.found = replace(self.found, functions=[fit.functions(0, 0) for fit in fits])
+        self._tell("all rows", done, count)
 
     def _members(
         self, task: Task, jobs: Sequence[tuple[Candidate, int]], groups: Array, share: float = 1.0

@@ -15,6 +15,7 @@ from pldc.columns import Encoding
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, shown
 from pldc.estimators.reading import Reading, thinned
+from pldc.estimators.sources import over_blocks
 from pldc.estimators.tables import Given, encoded, read
 from pldc.function import PLDC, ClassExplanation, Contributions, Curve, LevelMeans, class_regions
 from pldc.function.contributions import METHODS, class_contributions
@@ -24,6 +25,7 @@ from pldc.model import Model
 from pldc.problem.losses import LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.recipe import Recipe
+from pldc.scale.sources import is_source
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 
@@ -61,6 +63,9 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         A number deals the rows of every class out to so many folds, by their content and not by their order.
     max_seconds : float, optional
         Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
+    max_memory : int or str, optional
+        Bytes, or a text such as "500MB", for a table that is read block by block: a path, a dataset of Arrow, an array
+        on disk, a function that gives blocks. None: 1 GB. See the page on large tables.
     lam : "cv" or float, default="cv"
         Of the program: weight of the seminorms, by cross-validation, or a number > 0.
     penalty : {"joint", "componentwise"} or Seminorm, default="joint"
@@ -148,6 +153,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         categorical_features: Any = "from_dtype",
         cv: Any = 5,
         max_seconds: float | None = None,
+        max_memory: float | str | None = None,
         lam: float | str = "cv",
         penalty: str | Seminorm = "joint",
         standardize: bool = True,
@@ -162,6 +168,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         self.categorical_features = categorical_features
         self.cv = cv
         self.max_seconds = max_seconds
+        self.max_memory = max_memory
         self.lam = lam
         self.penalty = penalty
         self.standardize = standardize
@@ -246,8 +253,9 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the highest score at each row of X."""
-        X = self._points(X)
-        return np.asarray(self.classes_[self.model_.scores(X).argmax(axis=1)])
+        if is_source(X):
+            return over_blocks(self, self.predict, X)
+        return np.asarray(self.classes_[self.model_.scores(self._points(X)).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class at each row of X, (n, m).
@@ -255,8 +263,9 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         They are softmax of the scores times one temperature, fitted to the scores that the folds gave to rows left out.
         Under the log loss of the program they are the model itself.
         """
-        X = self._points(X)
-        return self.model_.probabilities(X)
+        if is_source(X):
+            return over_blocks(self, self.predict_proba, X)
+        return self.model_.probabilities(self._points(X))
 
     def explain(
         self, X: Any, reference: Any = None, neighbourhood: float = 0.1, method: str = "local"

@@ -19,6 +19,7 @@ from pldc.estimators.checks import check_weight, choice, flag
 from pldc.estimators.counterfactuals import Counterfactuals
 from pldc.estimators.monotone import signs_of
 from pldc.estimators.reading import RegressionReading
+from pldc.estimators.sources import over_blocks
 from pldc.estimators.tables import Given, encoded, read
 from pldc.fit import Settings
 from pldc.function.max_affine import Array
@@ -27,6 +28,7 @@ from pldc.problem.losses import Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.program import SHAPES
 from pldc.problem.recipe import Recipe
+from pldc.scale.sources import is_source
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 
@@ -78,6 +80,9 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
         or a splitter of scikit-learn. :class:`pldc.CrossValidation` also has a scorer, and more.
     max_seconds : float, optional
         Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
+    max_memory : int or str, optional
+        Bytes, or a text such as "500MB", for a table that is read block by block: a path, a dataset of Arrow, an array
+        on disk, a function that gives blocks. None: 1 GB. See the page on large tables.
     lam : "cv", "srm" or float, default="cv"
         Of the program: weight of the seminorm. Smaller follows the data more closely.
         "cv": by cross-validation on a geometric grid whose scale is the maximum discrepancy of the rows (see
@@ -199,6 +204,7 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
         clip: bool = True,
         cv: Any = 5,
         max_seconds: float | None = None,
+        max_memory: float | str | None = None,
         lam: float | str = "cv",
         penalty: str | Seminorm = "componentwise",
         standardize: bool = True,
@@ -215,6 +221,7 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
         self.clip = clip
         self.cv = cv
         self.max_seconds = max_seconds
+        self.max_memory = max_memory
         self.lam = lam
         self.penalty = penalty
         self.standardize = standardize
@@ -308,8 +315,9 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
 
     def predict(self, X: Any) -> Array:
         """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), increasing."""
-        X = self._points(X)
-        return self.model_.predict(X)
+        if is_source(X):
+            return over_blocks(self, self.predict, X)
+        return self.model_.predict(self._points(X))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return R²; of several levels the mean share of the pinball loss explained (scikit-learn's D²)."""

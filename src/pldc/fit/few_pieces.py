@@ -11,6 +11,7 @@ import numpy as np
 from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Task
 from pldc.compact.plan import FEW_ROWS, plan_for, plan_for_classes
+from pldc.compact.polish import Total
 from pldc.compact.search import Found, Search
 from pldc.fit.settings import Settings
 from pldc.function.digits import in_decimals, significant
@@ -78,13 +79,21 @@ def task_of(rows: Rows, recipe: Recipe) -> Task:
 
 
 def compact_model(
-    rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None
+    rows: Rows,
+    splits: list[Split],
+    settings: Settings,
+    clock: Clock,
+    monitor: Monitor | None,
+    total: Total | None = None,
 ) -> tuple[Model, CrossFit | None, bool]:
     """Search for compact functions of the rows, which are in an order that means nothing.
 
-    Returned are the model, the fits of the folds, and whether Ctrl-C ended it.
+    `total` adds up over all rows, where these are a sample of them. Returned are the model, the fits of the folds, and
+    whether Ctrl-C ended it.
     """
     recipe, (n, d) = settings.recipe, rows.X.shape
+    if total is not None:  # what is tried depends on how many rows there are, not on how many are in the sample
+        n = total.rows
     task = task_of(rows, recipe)
     straight = recipe.shape != "dc"  # a curve would bend a convex function
     hinged = bool(recipe.monotone.any()) and not straight  # its pieces can rise in the shape of an S
@@ -104,6 +113,7 @@ def compact_model(
             settings.starts_seed,
             settings.level,
             monitor,
+            total,
         )
         try:
             found, interrupted = search.run(plan), False

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pldc.compact.clock import Clock
+from pldc.compact.polish import Total
 from pldc.fit.class_order import ClassOrder
 from pldc.fit.few_pieces import compact_model, prepared
 from pldc.fit.noise import errors_of
 from pldc.fit.program import program_model
+from pldc.fit.rest import Rest
 from pldc.fit.settings import Settings
 from pldc.fit.students import simplified
 from pldc.function.swaps import importances, sample
@@ -49,22 +51,35 @@ class Fitted(NamedTuple):
     interrupted: bool
 
 
-def fit(given: Rows, settings: Settings, monitor: Monitor | None = None) -> Fitted:
-    """Learn from the rows; those of weight zero count for nothing, though folds may name them."""
+def fit(given: Rows, settings: Settings, monitor: Monitor | None = None, rest: Rest | None = None) -> Fitted:
+    """Learn from the rows; those of weight zero count for nothing, though folds may name them.
+
+    Where there is a rest, the rows are a sample of it: what it chose is then fitted to all.
+    """
     if len(settings.recipe.loss.each) > 1:
-        return several(given, settings, monitor)
+        return several(given, settings, monitor, rest)
     clock = Clock(settings.max_seconds)
     with shown(settings.verbose) as log:
         if settings.n_pieces != "rows":
             order = ClassOrder.by_content(given, settings.recipe.outputs)
             rows, splits = prepared(order.rows(given), settings.folds, classes=settings.recipe.outputs > 1)
             if len(rows.y) >= FEWEST_ROWS:
-                found = few_pieces(rows, splits, order.settings(settings), clock, monitor)
-                return restored(found, order)
+                total = None if rest is None else rest.total(order)
+                found = few_pieces(rows, splits, order.settings(settings), clock, monitor, total)
+                return restored(found if rest is None else within(found, rest), order)
         return program(given, settings, clock, log, monitor)
 
 
-def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
+def within(found: Fitted, rest: Rest) -> Fitted:
+    """Cut predictions to the range of all targets, and not to that of the sample's."""
+    model, span = found.model, (float(rest.span[0]), float(rest.span[1]))
+    if not np.isfinite(model.target_range).all():
+        return found
+    limits = span if np.isfinite(model.limits).all() else model.limits
+    return found._replace(model=replace(model, target_range=span, limits=limits))
+
+
+def several(given: Rows, settings: Settings, monitor: Monitor | None, rest: Rest | None = None) -> Fitted:
     """Fit each of several quantiles by itself; predictions put them in order where they would cross.
 
     After Ctrl-C the others are fitted in the shortest time.
@@ -78,7 +93,7 @@ def several(given: Rows, settings: Settings, monitor: Monitor | None) -> Fitted:
     for k, loss in enumerate(losses):
         limit = share_of_time(settings.max_seconds, clock, len(losses) - k)
         one = replace(settings, recipe=replace(settings.recipe, loss=loss))
-        found = fit(given, replace(one, max_seconds=SHORTEST_FIT if interrupted else limit), monitor)
+        found = fit(given, replace(one, max_seconds=SHORTEST_FIT if interrupted else limit), monitor, rest)
         models.append(found.model)
         interrupted |= found.interrupted
     chosen = [dict(kind, level=q) for q, model in zip(levels, models, strict=True) for kind in model.chosen]
@@ -124,13 +139,15 @@ def told(found: Fitted, rows: Rows, settings: Settings, clock: Clock) -> Fitted:
     return found._replace(model=replace(found.model, importances=swapped, seconds=clock.spent()))
 
 
-def few_pieces(rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None) -> Fitted:
+def few_pieces(
+    rows: Rows, splits: list[Split], settings: Settings, clock: Clock, monitor: Monitor | None, total: Total | None
+) -> Fitted:
     """Fit a mean of compact functions; where a number of pieces is asked for, learn them from it."""
     if settings.n_pieces == "auto":
-        whole = Fitted(*compact_model(rows, splits, settings, clock, monitor))
+        whole = Fitted(*compact_model(rows, splits, settings, clock, monitor, total))
         return told(with_errors(whole, settings, clock.part(1.0, ended=clock.stopped)), rows, settings, clock)
     part = clock.part(FOR_THE_TEACHER)
-    teacher, folds, interrupted = compact_model(rows, splits, settings, part, monitor)
+    teacher, folds, interrupted = compact_model(rows, splits, settings, part, monitor, total)
     clock.cancelled = interrupted or part.stopped
     few, students, late = simplified(teacher, folds, rows, int(settings.n_pieces), settings, clock)
     return told(with_errors(Fitted(few, students, interrupted or late), settings, clock), rows, settings, clock)

@@ -1,0 +1,169 @@
+"""Fits of a sample, taken to the minimum over all rows: every pass over them moves every fit on by a step.
+
+Fits differ in columns, pieces, ridge and coordinates. A pass reads each block once and evaluates them all on it: many
+cost no more reading than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pldc.compact.descent import Descent, Memory, minimise
+from pldc.compact.members import BLOCK_ROWS, Columns, Fits
+from pldc.compact.objective import Form, Objective, Table
+from pldc.function.max_affine import Array
+from pldc.problem.losses import Loss
+from pldc.problem.recipe import Rows
+
+PASSES, MORE_PASSES = 3, 15  # steps over all rows, after the first evaluation; the more after a small sample,
+SMALL_SAMPLE = 100_000  # of fewer rows than this
+WARM_STEPS = 40  # over the sample before them, to know its curvature
+STARTS = 4  # on the sample, of which the best goes on: rows are many, so that one would be all that is fitted to them
+
+
+@dataclass(frozen=True)
+class Member:
+    """A fit but for its rows and parameters: small, and can be sent to where rows are.
+
+    Attributes
+    ----------
+    columns : Columns
+        Without rows.
+    form : Form
+    loss : Loss
+        Of standardised targets.
+    ridge : float
+    pieces, outputs : int
+    """
+
+    columns: Columns
+    form: Form
+    loss: Loss
+    ridge: float
+    pieces: int
+    outputs: int
+
+    @classmethod
+    def of(cls, fits: Fits, at: int) -> Member:
+        """Return one of several fits."""
+        one, columns = fits.objective, fits.columns.at(fits.columns.X[:0])
+        return cls(columns, one.form.at([at]), one.loss, float(one.ridge[at]), one.pieces, one.outputs)
+
+    def sums(self, rows: Rows, x: Array) -> tuple[Array, Array]:
+        """Weighted sum of the loss over rows, and its gradient (P,), at parameters (P,)."""
+        value, gradient = self._objective(rows)(x[None])
+        return value, gradient[0]
+
+    def _objective(self, rows: Rows) -> Objective:
+        columns = self.columns.at(rows.X)
+        # In single precision the cuts between blocks would show: descents part where rounding differs.
+        table = Table(columns.block, columns.size, len(rows.y), np.float64, False, BLOCK_ROWS)
+        y, none = columns.units.scale_y(rows.y), np.zeros(1)
+        group = np.zeros(1, dtype=np.intp)
+        form, weight = self.form, rows.weight[None]
+        return Objective(table, y, weight, group, self.loss, none, form, self.pieces, None, self.outputs)
+
+    def with_ridge(self, value: Array, gradient: Array, x: Array) -> tuple[Array, Array]:
+        """Add the penalty to a mean loss and its gradient."""
+        theta = x.reshape(1, len(self.form.signs), self.pieces, -1)
+        ridge = np.array([self.ridge / self.pieces])
+        flat = np.zeros(theta.shape)
+        value = value + ridge * (self.form.slopes(theta) ** 2).sum()
+        return value, gradient + self.form.back(theta, flat, ridge).ravel()
+
+    def fits(self, x: Array, like: Fits) -> Fits:
+        """Return the fit at new parameters."""
+        objective = replace(
+            like.objective,
+            form=self.form,
+            group=np.zeros(1, dtype=np.intp),
+            weight=like.objective.weight[-1:],
+            ridge=np.array([self.ridge]),
+        )
+        return Fits(x[None], objective, like.columns)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Evaluates members on rows: weight, and for each the sums of loss and gradient."""
+
+    members: tuple[Member, ...]
+    points: tuple[Array, ...]
+
+    def __call__(self, rows: Rows) -> tuple[Array, ...]:
+        """Return what is to be added up."""
+        out = [np.array([rows.weight.sum()])]
+        for member, x in zip(self.members, self.points, strict=True):
+            out += member.sums(rows, x)
+        return tuple(out)
+
+
+class RowsLost(Exception):
+    """The rows cannot be read any more."""
+
+
+@dataclass(frozen=True)
+class Total:
+    """Adds up an evaluation over all rows, wherever they are.
+
+    Attributes
+    ----------
+    rows : int
+        How many there are.
+    add : callable
+        Adds up; raises `RowsLost` where it cannot.
+    """
+
+    rows: int
+    add: Callable[[Evaluation], tuple[Array, ...]]
+
+
+def warm(fit: Fits, stop: Callable[[], bool]) -> Descent:
+    """Return a descent over all rows that begins where one over the sample is, and knows the curvature it met there."""
+    memory = Memory(*fit.x.shape)
+    x, _ = minimise(fit.objective, fit.x, WARM_STEPS, stop, memory)
+    return Descent(x, memory)
+
+
+def lowest(fits: list[Fits], kinds: int) -> list[Fits]:
+    """Of starts of so many kinds, which follow each other, return the one of each kind with the lowest objective."""
+    value = [float(Member.of(fit, len(fit.x) - 1).fits(fit.x[-1], fit).objective(fit.x[-1:])[0][0]) for fit in fits]
+    kinds = min(kinds, len(fits))
+    return [fits[min(range(k, len(fits), kinds), key=value.__getitem__)] for k in range(kinds)]
+
+
+def polished(
+    fits: list[Fits],
+    total: Total,
+    stop: Callable[[], bool],
+    told: Callable[[int, int, list[Fits]], None],
+) -> None:
+    """Descend over all rows from fits of a sample of them, whose last group is that of all its rows.
+
+    Parameters
+    ----------
+    fits : list of Fits
+        With one ridge each.
+    total : Total
+    stop : callable
+        Asked before every pass.
+    told : callable
+        Number of passes done and wanted, and the fits as they are.
+    """
+    members = tuple(Member.of(each, len(each.x) - 1) for each in fits)
+    descents = [warm(member.fits(each.x[-1], each), stop) for member, each in zip(members, fits, strict=True)]
+    passes = PASSES if len(fits[0].objective.y) >= SMALL_SAMPLE else MORE_PASSES
+    for done in range(passes + 1):
+        if stop():
+            break
+        try:
+            mass, *sums = total.add(Evaluation(members, tuple(d.there[0] for d in descents)))
+        except RowsLost:  # the fits as they are, are kept
+            break
+        for k, (member, descent) in enumerate(zip(members, descents, strict=True)):
+            value, gradient = member.with_ridge(sums[2 * k] / mass, sums[2 * k + 1] / mass, descent.there[0])
+            descent.tell(value, gradient[None])
+        told(done + 1, passes + 1, [m.fits(d.x[0], f) for m, d, f in zip(members, descents, fits, strict=True)])

@@ -1,0 +1,135 @@
+"""Partitions of Dask: work goes to where they live, and only what is added up comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pldc.scale.shards import Block
+
+GROUP = 8  # results that are added in one task
+
+
+class DaskShards:
+    """An array of Dask with targets, or a frame with a column of them.
+
+    A worker that dies costs the work of its partitions, which Dask does again elsewhere.
+
+    Parameters
+    ----------
+    X : dask.array.Array of shape (n, d) or dask.dataframe.DataFrame
+    y : dask.array.Array or str
+        Targets, or the name of their column.
+    weight : dask.array.Array, str or None
+    """
+
+    def __init__(self, X: Any, y: Any, weight: Any = None):
+        from dask.delayed import delayed
+
+        if hasattr(X, "partitions") and hasattr(X, "columns"):
+            names = list(X.columns)
+            for role, name in (("y", y), ("sample_weight", weight)):
+                if not (name is None and role == "sample_weight") and (not isinstance(name, str) or name not in names):
+                    raise ValueError(f"{role} must name a column of the frame, one of {names}; got {name!r:.80}.")
+            self.blocks = [delayed(of_frame)(part, y, weight) for part in X.to_delayed()]
+            return
+        X = X.rechunk({1: -1})
+        parts = [targets(y, X, "y"), [None] * X.numblocks[0] if weight is None else targets(weight, X, "sample_weight")]
+        self.blocks = [delayed(Block)(*each) for each in zip(X.to_delayed()[:, 0], *parts, strict=True)]
+
+    def sum(self, work: Callable[[Block], Any]) -> Any:
+        """Add up, in the order of the partitions: by eight, then these by eight, on the workers."""
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        shared = delayed(Sent(work))  # sent to each worker once, and not with each of its blocks
+        parts = [delayed(applied)(shared, block) for block in self.blocks]
+        while len(parts) > 1:
+            parts = [delayed(added)(parts[k : k + GROUP]) for k in range(0, len(parts), GROUP)]
+        (total,) = compute(parts[0])  # type: ignore[no-untyped-call]
+        if total is None:
+            raise ValueError("There are no rows: all partitions are empty.")
+        return total
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Work on its way: Dask looks into tuples and records that it is given, but not into these."""
+
+    work: Callable[[Block], Any]
+
+
+def rows_in(X: Any) -> int | None:
+    """Return the number of rows of an array or frame of Dask; None where only reading an array would tell."""
+    if hasattr(X, "columns"):
+        return len(X)
+    return None if np.isnan(X.shape[0]) else int(X.shape[0])
+
+
+def targets(y: Any, X: Any, role: str) -> Any:
+    """Return the blocks of an array of Dask that belong to those of X."""
+    if not hasattr(y, "to_delayed") or getattr(y, "ndim", 0) != 1:
+        raise ValueError(f"{role} must be an array of Dask with one dimension, as X is one with two.")
+    if not np.isnan(X.shape[0]) and not np.isnan(y.shape[0]):
+        if len(y) != len(X):
+            raise ValueError(f"X has {len(X)} rows, and {role} has {len(y)}.")
+        y = y.rechunk((X.chunks[0],))
+    if y.numblocks[0] != X.numblocks[0]:
+        raise ValueError(f"X and {role} have blocks of unknown lengths, and not as many: call compute_chunk_sizes().")
+    return y.to_delayed().ravel()
+
+
+def of_frame(part: Any, y: str, weight: str | None) -> Block:
+    """Take a partition, a frame of pandas, apart."""
+    own = None if weight is None else np.asarray(part[weight])
+    return Block(part.drop(columns=[name for name in (y, weight) if name is not None]), np.asarray(part[y]), own)
+
+
+def applied(sent: Sent, block: Block) -> Any:
+    """Work on a block; an empty one gives nothing."""
+    return sent.work(block) if len(block.y) else None
+
+
+def added(parts: list[Any]) -> Any:
+    """Add what there is."""
+    total = None
+    for part in parts:
+        total = part if total is None else total if part is None else total + part
+    return total
+
+
+def predicted(predict: Callable[[Any], Any], X: Any, names: list[str] | None) -> Any:
+    """Return an array of Dask of predictions, each made where the rows are, when it is asked for.
+
+    Parameters
+    ----------
+    predict : callable
+        A table of NumPy or pandas to predictions; it can be pickled.
+    X : dask.array.Array or dask.dataframe.DataFrame
+    names : list of str or None
+        Of the columns to predict from.
+    """
+    import dask.array as da
+    from dask.delayed import delayed
+
+    if hasattr(X, "columns"):
+        X = X[names] if names else X
+        like, parts, sizes = X._meta_nonempty, X.to_delayed(), [np.nan] * X.npartitions
+    else:
+        X = X.rechunk({1: -1})
+        like, parts, sizes = np.zeros((1, X.shape[1])), X.to_delayed()[:, 0], X.chunks[0]
+    empty = predict(like)[:0]
+    blocks = [delayed(of_rows)(Sent(predict), part, empty) for part in parts]
+    shapes = [(size, *empty.shape[1:]) for size in sizes]
+    return da.concatenate(
+        [da.from_delayed(b, shape, meta=empty) for b, shape in zip(blocks, shapes, strict=True)],
+        allow_unknown_chunksizes=True,
+    )
+
+
+def of_rows(sent: Sent, part: Any, empty: Any) -> Any:
+    """Predict a partition; of an empty one nothing."""
+    return sent.work(part) if len(part) else empty

@@ -1,0 +1,190 @@
+"""A sample of the rows of any store, drawn in one pass: by content, whatever their order and their blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from pldc.columns.cells import Table
+from pldc.columns.features import Array
+from pldc.scale.shards import Block, Shards
+
+MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits as if by chance
+HIGHEST = 2**64 - 1
+
+
+class Part(NamedTuple):
+    """Some rows, by numbers as if by chance, which increase."""
+
+    key: Array
+    X: Any
+    y: Array
+    weight: Array
+
+    def take(self, at: Array) -> Part:
+        """Return the rows at some places."""
+        return Part(self.key[at], rows_of(self.X, at), self.y[at], self.weight[at])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows with the lowest of numbers as if by chance, and what is known of all rows.
+
+    Attributes
+    ----------
+    most : int
+        Rows that are kept.
+    parts : tuple of Part
+        Among which these are: up to twice as many, so that they are not copied for every block.
+    n : int
+        Rows that were seen.
+    span : array of shape (2,)
+        Lowest and highest target, if they are numbers.
+    labels : array
+        All targets that there are, if they are classes.
+    """
+
+    most: int
+    parts: tuple[Part, ...]
+    n: int
+    span: Array
+    labels: Array
+
+    def __add__(self, other: Sample) -> Sample:
+        parts = [*self.parts]
+        for new in other.parts:
+            if len(self.parts[0].key) == self.most:  # it is sorted: beyond its last nothing is needed
+                new = new.take(np.arange(np.searchsorted(new.key, self.parts[0].key[-1], side="right")))
+            if len(new.key):
+                parts.append(new)
+        if sum(len(part.key) for part in parts) > 2 * self.most:
+            parts = [merged(parts, self.most)]
+        span = np.array([min(self.span[0], other.span[0]), max(self.span[1], other.span[1])])
+        return Sample(self.most, tuple(parts), self.n + other.n, span, np.union1d(self.labels, other.labels))
+
+    @property
+    def rows(self) -> Part:
+        """The sample."""
+        return merged(list(self.parts), self.most)
+
+
+def merged(parts: list[Part], most: int) -> Part:
+    """Return the rows with the lowest numbers of all parts."""
+    key = np.concatenate([part.key for part in parts])
+    y, weight = (np.concatenate([getattr(part, name) for part in parts]) for name in ("y", "weight"))
+    at = np.argsort(key, kind="stable")[:most]
+    return Part(key, stacked([part.X for part in parts]), y, weight).take(at)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Draws a sample of a block: what :meth:`Shards.sum` is asked to add up.
+
+    Attributes
+    ----------
+    most : int
+    classes : bool
+        Targets are labels.
+    highest : int
+        Number, as if by chance, of the rows to keep: so that those of a block need not all travel.
+    """
+
+    most: int
+    classes: bool = False
+    highest: int = HIGHEST
+
+    def __call__(self, block: Block) -> Sample:
+        """Draw; weights of zero are left out, and what cannot be learned from is refused."""
+        table, y = Table.read(block.X), np.asarray(block.y)
+        if len(y) != table.n_rows:
+            raise ValueError(f"A block has {table.n_rows} rows and {len(y)} targets.")
+        weight = np.ones(len(y)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        if not (np.isfinite(weight).all() and (weight >= 0).all()):
+            raise ValueError("Weights must be finite numbers ≥ 0; a block has others.")
+        span, labels = np.array([np.inf, -np.inf]), np.zeros(0)
+        if self.classes:
+            labels = np.unique(y[weight > 0])
+            codes = np.searchsorted(labels, np.where(weight > 0, y, labels[:1] if len(labels) else y)).astype(float)
+        else:
+            y = y.astype(np.float64)
+            if not np.isfinite(y).all():
+                raise ValueError("y must be finite; a block of the table holds NaN or infinity in its target.")
+            codes = y
+            if (weight > 0).any():
+                span = np.array([y[weight > 0].min(), y[weight > 0].max()])
+        key = hashes(table, codes)
+        here = np.flatnonzero((weight > 0) & (key <= np.uint64(self.highest)))
+        at = here[np.argsort(key[here], kind="stable")[: self.most]]
+        part = Part(key[at], rows_of(block.X, at), y[at], weight[at])
+        return Sample(self.most, (part,), int((weight > 0).sum()), span, labels)
+
+
+def drawn(shards: Shards, most: int, classes: bool, n: int | None) -> Sample:
+    """Draw a sample of a store.
+
+    Parameters
+    ----------
+    shards : Shards
+    most : int
+        Rows that are wanted.
+    classes : bool
+    n : int or None
+        Rows that there are, if it is known and rows are far away: then few more than are wanted travel.
+    """
+    found: Sample
+    share = 1.0 if n is None else (most + 10 * most**0.5) / max(n, 1)
+    if share < 1:
+        found = shards.sum(Draw(most, classes, int(share * HIGHEST)))
+        if len(found.rows.y) == most:
+            return found
+    found = shards.sum(
+        Draw(most, classes)
+    )  # also where many rows are equal, or weigh nothing: chance has few to choose
+    return found
+
+
+def hashes(table: Table, y: Array) -> Array:
+    """Return a number for each row that looks as if by chance; equal rows have the same."""
+    key = np.zeros(table.n_rows, dtype=np.uint64)
+    for values in (*(column.values for column in table.columns), y):
+        key = (key ^ bits_of(values)) * MIX
+        key ^= key >> np.uint64(29)
+    return key
+
+
+def bits_of(values: Array) -> Array:
+    """Return the cells of a column as 64 bits each."""
+    if values.dtype.kind in "biuf":
+        return (values.astype(np.float64) + 0.0).view(np.uint64)
+    if values.dtype.kind in "mM":
+        return values.astype("int64").view(np.uint64)
+    known: dict[Any, int] = {}
+    out = np.empty(len(values), dtype=np.uint64)
+    for k, cell in enumerate(values.tolist()):
+        if cell not in known:
+            known[cell] = crc32(str(cell).encode("utf-8", "surrogatepass"))
+        out[k] = known[cell]
+    return out
+
+
+def rows_of(X: Any, at: Array) -> Any:
+    """Return some rows of an array, a frame of pandas or an Arrow table."""
+    if hasattr(X, "iloc"):
+        return X.iloc[at]
+    return X.take(at) if hasattr(X, "column_names") else np.asarray(X)[at]
+
+
+def stacked(parts: list[Any]) -> Any:
+    """Put rows of the same kind below each other."""
+    if hasattr(parts[0], "iloc"):
+        import pandas
+
+        return pandas.concat(parts, ignore_index=True)
+    if hasattr(parts[0], "column_names"):
+        import pyarrow
+
+        return pyarrow.concat_tables(parts).combine_chunks()
+    return np.concatenate(parts)

@@ -1,0 +1,156 @@
+"""Where blocks come from: files of Arrow and Parquet, arrays on disk, functions that read them, Dask's collections."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pldc.scale.shards import Block, Blocks, Shards
+
+ROWS = 1 << 16  # of a block, at most
+BYTES = 32 << 20  # of a block's numbers, at most
+
+
+def is_source(X: Any) -> bool:
+    """Say whether rows are to be read block by block: from a path, a dataset, Dask, or a function that gives blocks."""
+    return isinstance(X, (str, os.PathLike)) or is_dataset(X) or is_dask(X) or callable(X)
+
+
+def is_dataset(X: Any) -> bool:
+    """Say whether X is a dataset of Arrow."""
+    return hasattr(X, "to_batches") and hasattr(X, "schema") and hasattr(X, "scanner")
+
+
+def is_dask(X: Any) -> bool:
+    """Say whether X is an array or a frame of Dask."""
+    return hasattr(X, "__dask_graph__")
+
+
+def n_far(X: Any) -> int | None:
+    """Return the number of rows of a collection of Dask, if it is known; None of what is read here."""
+    if not is_dask(X):
+        return None
+    from pldc.scale.dask_shards import rows_in
+
+    return rows_in(X)
+
+
+def shards_of(X: Any, y: Any, weight: Any, threads: int) -> Shards:
+    """Return the blocks of a source, with their targets.
+
+    Parameters
+    ----------
+    X : path, dataset of Arrow, array on disk, array or frame of Dask, or callable
+    y : str, array or None
+        Name of the target's column; of arrays, another; None where blocks bring their own.
+    weight : str, array or None
+        Likewise.
+    threads : int
+    """
+    if is_dask(X):
+        from pldc.scale.dask_shards import DaskShards
+
+        return DaskShards(X, y, weight)
+    if isinstance(X, np.ndarray):
+        return Blocks(partial(of_array, X, y, weight), threads)
+    if callable(X):
+        if y is not None or weight is not None:
+            raise ValueError("A function that gives blocks gives their targets, too: blocks are (X, y) or (X, y, w).")
+        return Blocks(partial(of_function, X), threads)
+    return Blocks(partial(of_dataset, opened(X), y, weight), threads)
+
+
+def opened(X: Any) -> Any:
+    """Return a dataset of Arrow."""
+    if is_dataset(X):
+        return X
+    try:
+        from pyarrow import dataset
+    except ImportError as error:
+        raise ImportError("Reading files needs pyarrow: pip install 'pldc[scale]'") from error
+    path = os.fspath(X)
+    if not os.path.exists(path):
+        raise ValueError(f"X is {path!r:.200}, and there is no such file or folder: give a table, or where one is.")
+    kinds = {".feather": "feather", ".arrow": "feather", ".csv": "csv"}
+    try:
+        return dataset.dataset(path, format=kinds.get(os.path.splitext(path)[1], "parquet"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path!r} cannot be read: {error!s:.300}") from None
+
+
+def names_in(dataset: Any, y: Any, weight: Any) -> list[str]:
+    """Return the columns of a dataset that are features; check the names of the others."""
+    names = list(dataset.schema.names)
+    for role, name in (("y", y), ("sample_weight", weight)):
+        if name is None and role == "sample_weight":
+            continue
+        if not isinstance(name, str) or name not in names:
+            raise ValueError(f"{role} must name a column of the table, one of {names}; got {name!r:.80}.")
+    return [name for name in names if name not in (y, weight)]
+
+
+def of_dataset(dataset: Any, y: Any, weight: Any) -> Iterator[Block]:
+    """Read a dataset of Arrow; no more than one file and a few batches are in memory."""
+    import pyarrow
+
+    features = names_in(dataset, y, weight)
+    rows = max(1024, min(ROWS, BYTES // (8 * len(dataset.schema.names))))
+    batches = dataset.to_batches(batch_size=rows, batch_readahead=2, fragment_readahead=1)
+    try:
+        for batch in batches:
+            if batch.num_rows:
+                table = pyarrow.Table.from_batches([batch])
+                own = None if weight is None else numbers(table[weight])
+                yield Block(table.select(features), numbers(table[y]), own)
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        raise ValueError(f"The table cannot be read to its end: {error!s:.300}") from None
+
+
+def numbers(column: Any) -> np.ndarray:
+    """Return a column of Arrow as an array."""
+    return np.asarray(column.to_numpy())
+
+
+def of_array(X: np.ndarray, y: Any, weight: Any) -> Iterator[Block]:
+    """Read rows of an array that may be on disk."""
+    if X.ndim != 2 or np.shape(y) != (len(X),) or (weight is not None and np.shape(weight) != (len(X),)):
+        raise ValueError(f"X must be of shape (n, d), y and weights of shape (n,); got {X.shape} and {np.shape(y)}.")
+    step = max(1024, min(ROWS, BYTES // (8 * X.shape[1])))
+    for start in range(0, len(X), step):
+        at = slice(start, start + step)
+        yield Block(np.array(X[at]), np.array(y[at]), None if weight is None else np.array(weight[at]))
+
+
+def of_function(give: Callable[[], Iterable[Any]]) -> Iterator[Block]:
+    """Ask a function for blocks."""
+    blocks = give()
+    if isinstance(blocks, (str, bytes)) or not hasattr(blocks, "__iter__"):
+        raise TypeError("The function must return blocks, each (X, y) or (X, y, weight), anew at every call.")
+    for block in blocks:
+        if not isinstance(block, tuple) or len(block) not in (2, 3):
+            raise TypeError("A block must be a tuple (X, y) or (X, y, weight).")
+        yield Block(*block)
+
+
+def features_of(X: Any, names: list[str] | None) -> Iterator[Any]:
+    """Read the features alone of a source, block by block: to predict."""
+    if isinstance(X, np.ndarray):
+        for start in range(0, len(X), ROWS):
+            yield np.array(X[start : start + ROWS])
+    elif callable(X):
+        for block in X():
+            yield block[0] if isinstance(block, tuple) else block
+    else:
+        import pyarrow
+
+        dataset = opened(X)
+        lacking = [name for name in names or () if name not in dataset.schema.names]
+        if lacking:
+            raise ValueError(f"The table lacks the columns {lacking!s:.300}.")
+        for batch in dataset.to_batches(columns=names, batch_size=ROWS, batch_readahead=2, fragment_readahead=1):
+            if batch.num_rows:
+                yield pyarrow.Table.from_batches([batch])
