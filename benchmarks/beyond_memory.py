@@ -3,8 +3,8 @@
     python -m benchmarks.beyond_memory [--rows 20000000] [--memory 500MB] [--dask] [--dask-sizes 1000000,4000000]
 
 The table is that of benchmarks.million, written to a folder that is deleted afterwards. Memory is the highest resident
-size of the process that fits, interpreter and libraries included (Linux only). In memory: a fifth of the rows. Every cell
-has a process of its own, and is kept in results/beyond_memory.json when it is done: what is there is not run again
+size of the process that fits, interpreter and libraries included (Linux only). In memory: a fifth of the rows. Every
+cell has a process of its own, and is kept in results/beyond_memory.json when it is done: what is there is not run again
 (`--again`). With PLDC_DATA also the flights. Writes tables beside.
 """
 

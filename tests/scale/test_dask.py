@@ -122,7 +122,7 @@ def test_a_worker_that_is_killed_is_survived(cluster, client, rows, alone):
 
 
 def test_few_rows_travel_for_a_sample(rows):
-    """What a block gives, where the number of rows is known, is about its share of the sample; the sample is the same."""
+    """What a block gives, where the number of rows is known, is about its share of the sample, which is the same."""
     X, y = rows
     moved = []
 

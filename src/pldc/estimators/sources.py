@@ -23,7 +23,7 @@ from pldc.solve.workers import blas_threads
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 MEMORY = 10**9  # bytes, where nothing else is asked for
-SHARE, COPIES = 0.5, 8  # of the memory, for the sample: so many copies of it are there at some moment
+SHARE, COPIES = 0.4, 8  # of the memory, for the sample: so many copies of it are there at some moment
 FEWEST, MOST = 5_000, 1_000_000  # rows of a sample
 
 

@@ -124,8 +124,8 @@ def predicted(predict: Callable[[Any], Any], X: Any, names: list[str] | None) ->
     empty = predict(like)[:0]
     blocks = [delayed(of_rows)(Sent(predict), part, empty) for part in parts]
     shapes = [(size, *empty.shape[1:]) for size in sizes]
-    return da.concatenate(
-        [da.from_delayed(b, shape, meta=empty) for b, shape in zip(blocks, shapes, strict=True)],
+    return da.concatenate(  # type: ignore[no-untyped-call]
+        [da.from_delayed(b, shape, meta=empty) for b, shape in zip(blocks, shapes, strict=True)],  # type: ignore[no-untyped-call]
         allow_unknown_chunksizes=True,
     )
 
