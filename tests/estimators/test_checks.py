@@ -6,17 +6,15 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.quick import few_kinds, few_starts
 
-from pldc import Admm, Auto, DCClassifier, DCRegressor, Quantile, Seminorm
+from pldc import Auto, DCClassifier, DCRegressor, Quantile, Seminorm
 
 SETTINGS = [
     DCRegressor(),
     DCRegressor(n_pieces="rows"),
     DCRegressor(n_pieces=4),
-    DCRegressor(loss="absolute", penalty="joint", lam=0.01, solver=Auto(tol=0.001)),
     DCRegressor(loss="huber", shape="convex", lam=0.01, solver=Auto(tol=0.001), penalty=Seminorm(free_linear=True)),
     DCRegressor(loss=Quantile(0.95), shape="concave", lam=0.01, clip=False, standardize=False, solver=Auto(tol=0.001)),
     DCClassifier(),
-    DCClassifier(lam=0.05, n_jobs=1, solver=Admm(tol=0.05, max_iter=150)),
     DCClassifier(loss="log", lam=0.05, penalty="joint", n_jobs=1, solver=Auto(tol=0.05, max_iter=150)),
     DCClassifier(cv=2, n_jobs=1, solver=Auto(tol=0.05)),
 ]

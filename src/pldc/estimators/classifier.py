@@ -255,7 +255,8 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         """Return the class with the highest score at each row of X."""
         if is_source(X):
             return over_blocks(self, self.predict, X)
-        return np.asarray(self.classes_[self.model_.scores(self._points(X)).argmax(axis=1)])
+        X = self._points(X)
+        return np.asarray(self.classes_[self.model_.scores(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class at each row of X, (n, m).
@@ -265,7 +266,8 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         """
         if is_source(X):
             return over_blocks(self, self.predict_proba, X)
-        return self.model_.probabilities(self._points(X))
+        X = self._points(X)
+        return self.model_.probabilities(X)
 
     def explain(
         self, X: Any, reference: Any = None, neighbourhood: float = 0.1, method: str = "local"

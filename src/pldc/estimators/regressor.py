@@ -317,7 +317,8 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
         """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), increasing."""
         if is_source(X):
             return over_blocks(self, self.predict, X)
-        return self.model_.predict(self._points(X))
+        X = self._points(X)  # first: it says whether there is a model
+        return self.model_.predict(X)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return R²; of several levels the mean share of the pinball loss explained (scikit-learn's D²)."""

@@ -61,7 +61,7 @@ def refuse_no_table(X: Any) -> None:
     wanted = "X must be a table of shape (n, d), an array or a frame; got"
     if X is None:
         raise ValueError(f"{wanted} None.")
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # one kind of sparse matrix is a dict, too
         raise TypeError(
             f"{wanted} a dictionary: make it a frame, pandas.DataFrame(X), or pandas.DataFrame([X]) of a row."
         )
