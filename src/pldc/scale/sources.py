@@ -110,7 +110,7 @@ def of_dataset(dataset: Any, y: Any, weight: Any) -> Iterator[Block]:
 
 
 def batches(dataset: Any, columns: list[str] | None, rows: int) -> Any:
-    """Read batches of at most so many rows, few ahead; of Parquet without a copy of its bytes, a third of the memory."""
+    """Read batches of at most so many rows, few ahead; of Parquet without a copy of its bytes."""
     from pyarrow import dataset as kinds
 
     quiet = {}
