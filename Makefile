@@ -46,6 +46,7 @@ bench: $(VENV)/stamp-bench
 	$(if $(PLDC_DATA),$(BIN)/python -m benchmarks.exports)
 	$(if $(PLDC_DATA),OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes)
 	$(BIN)/python -m benchmarks.million
+	$(BIN)/python -m benchmarks.beyond_memory --dask
 	$(BIN)/python -m benchmarks.classes_time
 	$(BIN)/python -m benchmarks.milp $(if $(PLDC_DATA),--refit)
 	$(BIN)/python -m benchmarks.report
@@ -56,6 +57,7 @@ bench-quick: $(VENV)/stamp-bench
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.engines --quick
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.throughput
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.million --sizes 3000 --repeats 1
+	cd .bench-quick && ../$(BIN)/python -m benchmarks.beyond_memory --rows 30000 --no-flights --again
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.classes_time --sizes 300x2
 	cd .bench-quick && ../$(BIN)/python -m benchmarks.interrupt --sizes 2000 --moments 1
 	rm -rf .bench-quick

@@ -197,12 +197,13 @@ class Results:
 
     def tables(self) -> None:
         """Write what there is for the documentation."""
-        lines = [["", "rows", "seconds", "µs a row", "error", "noise", "peak MB, all included"]]
+        lines = [["", "rows", "seconds", "µs a row", "error", "noise", "peak MB, all included", "load"]]
         for name, c in self.cells.items():
             if name.startswith(("Parquet", "in memory", "flights")):
                 noise = f"{c['noise']:.2f}" if "noise" in c else "–"
                 numbers = [f"{c['seconds']:.1f}", f"{1e6 * c['seconds'] / c['rows']:.2f}", f"{c['error']:.2f}", noise]
-                lines.append([name.split(":")[0], f"{c['rows']:,}", *numbers, f"{c['megabytes']:.0f}"])
+                numbers += [f"{c['megabytes']:.0f}", f"{c['load']:.1f}"]
+                lines.append([name.split(":")[0], f"{c['rows']:,}", *numbers])
         write_table(self.path.with_suffix(".rst"), lines)
         head = [
             "rows",
@@ -212,12 +213,14 @@ class Results:
             "error",
             "peak MB of client and scheduler",
             "difference",
+            "load",
         ]
         lines = [head]
         for name, c in self.cells.items():
             if name.startswith("Dask"):
                 both = [f"{d[key]:.{k}f}" for d in (c, c["xgboost"]) for key, k in (("seconds", 1), ("error", 2))]
                 lines.append([f"{c['rows']:,}", *both, f"{c['megabytes']:.0f}", f"{c['difference']:.0e}"])
+                lines[-1].append(f"{c['load']:.1f}")
         write_table(self.path.with_name(self.path.stem + "_dask.rst"), lines)
 
 

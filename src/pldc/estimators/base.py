@@ -23,7 +23,7 @@ from pldc.columns import Encoding
 from pldc.estimators.checks import flag, positive, shown, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.estimators.misses import missed_gap, missed_levels
-from pldc.estimators.sources import memory_of, sampled, streams
+from pldc.estimators.sources import given_and_rest
 from pldc.estimators.summary import summary
 from pldc.estimators.tables import Given, booleans_of, points
 from pldc.fit import Fitted, Settings, fit, simplify
@@ -71,14 +71,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         self._forget()
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {shown(monitor)}.")
-        memory_of(self.max_memory)
-        rest = None
-        if streams(self, X):
-            if groups is not None:
-                raise ValueError("groups need the table in memory; a table that is read block by block has none.")
-            given, rest, X = sampled(self, X, y, sample_weight)
-        else:
-            given = self._given(X, y, sample_weight, groups)
+        given, rest, X = given_and_rest(self, X, y, sample_weight, groups)
         found = fit(given.rows, self._settings(given, groups), monitor, rest)
         self._take(found, given, booleans_of(X))
         self._grouped = None if groups is None else (np.array(y), np.array(groups))

@@ -243,9 +243,12 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
         Parameters
         ----------
         X : array or DataFrame of shape (n, d)
-        y : array of shape (n,)
+            Or a table that is read block by block: a path, a dataset of Arrow, an array on disk larger than
+            `max_memory`, an array or frame of Dask, or a function that gives blocks. See the page on large tables.
+        y : array of shape (n,), or str
+            The name of a column, where X is a path, a dataset or a frame of Dask; None where blocks bring targets.
         sample_weight : array of shape (n,), optional
-            A weight of 2 equals the row twice; a weight of 0 equals the row left out.
+            Given as y is. A weight of 2 equals the row twice; a weight of 0 equals the row left out.
         groups : array of shape (n,), optional
             Rows of one group stay together in cross-validation.
         monitor : callable, optional
@@ -314,7 +317,10 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
             self.functions_ = list(model.functions)
 
     def predict(self, X: Any) -> Array:
-        """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), increasing."""
+        """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), increasing.
+
+        X may be read block by block, as in :meth:`fit`. Of arrays and frames of Dask a lazy array of Dask is returned.
+        """
         if is_source(X):
             return over_blocks(self, self.predict, X)
         X = self._points(X)  # first: it says whether there is a model

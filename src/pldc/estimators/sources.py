@@ -96,6 +96,19 @@ def memory_of(given: Any) -> int:
     return int(size)
 
 
+def given_and_rest(model: Any, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Given, Rest | None, Any]:
+    """Return a table as the spine takes it; of one that is read block by block a sample, and where all rows are.
+
+    Last is the table that was read: X, or the sample.
+    """
+    memory_of(model.max_memory)
+    if not streams(model, X):
+        return model._given(X, y, weight, groups), None, X
+    if groups is not None:
+        raise ValueError("groups need the table in memory; a table that is read block by block has none.")
+    return sampled(model, X, y, weight)
+
+
 def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None, Any]:
     """Draw a sample of a source, in one pass; return it as the spine takes it, where all rows are, and its table.
 

@@ -99,15 +99,24 @@ def of_dataset(dataset: Any, y: Any, weight: Any) -> Iterator[Block]:
 
     features = names_in(dataset, y, weight)
     rows = max(1024, min(ROWS, BYTES // (8 * len(dataset.schema.names))))
-    batches = dataset.to_batches(batch_size=rows, batch_readahead=2, fragment_readahead=1)
     try:
-        for batch in batches:
+        for batch in batches(dataset, None, rows):
             if batch.num_rows:
                 table = pyarrow.Table.from_batches([batch])
                 own = None if weight is None else numbers(table[weight])
                 yield Block(table.select(features), numbers(table[y]), own)
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise ValueError(f"The table cannot be read to its end: {error!s:.300}") from None
+
+
+def batches(dataset: Any, columns: list[str] | None, rows: int) -> Any:
+    """Read batches of at most so many rows, few ahead; of Parquet without a copy of its bytes."""
+    from pyarrow import dataset as kinds
+
+    quiet = {}
+    if isinstance(getattr(dataset, "format", None), kinds.ParquetFileFormat):
+        quiet["fragment_scan_options"] = kinds.ParquetFragmentScanOptions(pre_buffer=False)
+    return dataset.to_batches(columns=columns, batch_size=rows, batch_readahead=2, fragment_readahead=1, **quiet)
 
 
 def numbers(column: Any) -> np.ndarray:
@@ -151,6 +160,6 @@ def features_of(X: Any, names: list[str] | None) -> Iterator[Any]:
         lacking = [name for name in names or () if name not in dataset.schema.names]
         if lacking:
             raise ValueError(f"The table lacks the columns {lacking!s:.300}.")
-        for batch in dataset.to_batches(columns=names, batch_size=ROWS, batch_readahead=2, fragment_readahead=1):
+        for batch in batches(dataset, names, ROWS):
             if batch.num_rows:
                 yield pyarrow.Table.from_batches([batch])
