@@ -133,8 +133,11 @@ def test_a_reference_with_names_goes_by_them(model):
     for wrong in (middle[:2], {"width": 1.0}, middle.rename({"width": "breadth"})):
         with pytest.raises(ValueError, match="reference must name each feature of X"):
             model.explain(frame[:5], reference=wrong)
+    filled = [0.0, middle["height"], 0.0]  # as `predict` fills a gap
+    given = [model.explain(frame[:5], reference=r).contributions for r in ([0.0, np.nan, 0.0], filled)]
+    np.testing.assert_array_equal(*given)
     with pytest.raises(ValueError, match="finite"):
-        model.explain(frame[:5], reference=[0.0, np.nan, 0.0])
+        model.explain(frame[:5], reference=[0.0, np.inf, 0.0])
     nameless = clone(model).fit(X, X[:, 0] > 0)
     backwards = pd.Series(middle.to_numpy())[::-1]  # labels 2, 1, 0
     np.testing.assert_array_equal(nameless.explain(X[:5], reference=backwards).contributions, expected)
