@@ -21,6 +21,7 @@ import pldc
 from attack.readers import scratch
 from pldc.export import to_milp
 from pldc.function import class_regions, explain
+from pldc.function.regions import RegionTable
 from pldc.select.bound import bound
 from pldc.select.discrepancy import discrepancy
 from pldc.solve.interpolation import minimal_interpolant
@@ -352,6 +353,7 @@ INSTANCES: dict[str, Callable[[Scene], Any]] = {
     "Interactions": lambda s: regressors(s.d)[1].interactions(table(s.d)[0]),
     "Explanation": lambda s: explain(s.function(), table(s.d)[0]),
     "Interpolability": lambda s: pldc.can_interpolate(*table(s.d)),
+    "LevelMeans": lambda s: pldc.function.LevelMeans("kind", ("a", "b", None), np.arange(3.0), 9),
     "LocalModel": lambda s: s.function().local(table(s.d)[0]),
     "MaxAffine": _part,
     "Milp": lambda s: to_milp(functions(s.d)[0], [(-1.0, 1.0)] * s.d),
@@ -361,6 +363,7 @@ INSTANCES: dict[str, Callable[[Scene], Any]] = {
     "PLDC": Scene.function,
     "Path": _path,
     "Regions": lambda s: s.function().regions(table(s.d)[0]),
+    "RegionTable": lambda s: RegionTable(s.function().regions(table(s.d)[0])),
     "Rule": lambda s: s.pick(*functions(s.d)[0].regions(table(s.d)[0]).rules),
     "Simplification": lambda s: regressors(s.d)[1].simplification_,
 }

@@ -116,6 +116,7 @@ def _spread(f: MaxAffine) -> tuple[Array, Array, float]:
 def _likely_needed(f: MaxAffine) -> list[int]:
     """Pieces that are highest far out along some slope direction: good first guesses, nothing more."""
     directions = f.slopes - f.slopes.mean(axis=0)
+    directions = directions / (np.abs(directions).max() or 1.0)  # squares of slopes may be beyond all floats
     return [int(j) for j in np.unique((directions @ directions.T).argmax(axis=1))]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pldc.function.checks import whole
+from pldc.function.checks import shown, whole
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.numbers import NOTHING, number, numbers, table
 from pldc.function.rules import Rule, find_rule, separation
@@ -104,6 +104,8 @@ class Regions:
         also : dict, optional
             More to say of each region, by name.
         """
+        if also is not None and not isinstance(also, Mapping):
+            raise TypeError(f"also must be a dictionary of what to say of each region, got {shown(also)}.")
         also = also or {}
         names, slope = self._names(feature_names), self._cleaned()
         most, width = min(whole("most", most, 0), len(self)), whole("width", width, 1)
@@ -122,19 +124,19 @@ class Regions:
             for k in range(most)
         ]
         lines = table([left[0]], [[cell] for cell in left[1:]])
-        shown = 0
-        while shown < most:
-            wider = table([left[0], *(c[0] for c in cells[: shown + 1])], _across(left, cells[: shown + 1]))
-            if shown and max(map(len, wider)) > width:
+        listed = 0
+        while listed < most:
+            wider = table([left[0], *(c[0] for c in cells[: listed + 1])], _across(left, cells[: listed + 1]))
+            if listed and max(map(len, wider)) > width:
                 break
-            lines, shown = wider, shown + 1
+            lines, listed = wider, listed + 1
         if len(features) < len(names):
             lines.append(f"… and {len(names) - len(features)} more features, of smaller slopes")
-        for k, rule in enumerate(self.rules[:shown]):
+        for k, rule in enumerate(self.rules[:listed]):
             sure = f"precision {rule.precision:.0%}, recall {rule.recall:.0%}"
             lines += wrap(f"{k}: {rule.text(names)} ({sure})", max(width, 20), subsequent_indent="   ")
-        if len(self) > shown:
-            lines.append(f"… and {len(self) - shown} more regions with {int(self.count[shown:].sum())} rows")
+        if len(self) > listed:
+            lines.append(f"… and {len(self) - listed} more regions with {int(self.count[listed:].sum())} rows")
         return "\n".join(lines)
 
     def _spans(self) -> Array:
@@ -169,6 +171,8 @@ class RegionTable(dict[str, Array]):
     """
 
     def __init__(self, regions: Any, feature_names: Sequence[str] | None = None) -> None:
+        if not callable(getattr(regions, "columns", None)) or isinstance(regions, type):
+            raise TypeError(f"regions must be those of a function, such as PLDC.regions(X), got {shown(regions)}.")
         super().__init__(regions.columns(feature_names))
         self.regions, self.feature_names = regions, feature_names
 

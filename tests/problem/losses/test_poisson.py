@@ -154,4 +154,5 @@ def test_straight_counts_are_fitted_as_well_as_by_a_generalised_linear_model(set
 def test_other_units_of_y_give_the_same_fit(settings):
     X, y = counts(lambda X: 0.5 + 4 * X[:, 0] ** 2, 60, 0)
     one, other = (DCRegressor(loss="poisson", **settings).fit(X, unit * y).predict(X) for unit in (1.0, 8.0))
-    np.testing.assert_allclose(other, 8.0 * one, rtol=1e-6)
+    # Functions are kept in the decimals that matter, which differ from unit to unit by a millionth of the spread.
+    np.testing.assert_allclose(other, 8.0 * one, rtol=0, atol=1e-6 * np.ptp(other))
