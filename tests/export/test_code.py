@@ -380,6 +380,9 @@ def test_settings_are_checked():
     f = PLDC.affine([1.0])
     with pytest.raises(ValueError, match="dialect must be one of sqlite, postgresql, duckdb, got 'oracle'"):
         to_sql(f, "t", "oracle")
+    for strange in (None, 3, [], ["a", 1], np.array(["a", "b"])):
+        with pytest.raises(TypeError, match="table must be a name"):
+            to_sql(f, strange)
     with pytest.raises(TypeError, match="keep must be a sequence"):
         to_sql(f, "t", keep="id")
     with pytest.raises(ValueError, match="keep names \\['prediction'\\]"):

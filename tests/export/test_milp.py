@@ -169,3 +169,17 @@ def test_ten_concrete_fits_are_the_functions_of_the_benchmark():
 def test_what_cannot_be_written_is_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         to_milp(*arguments)
+
+
+@pytest.mark.parametrize("matrix", [10**400, [[1 + 2j]], np.zeros((2, 2, 2)), [[1.0, 2.0, 3.0]], ["a"]])
+def test_rows_that_are_none(matrix):
+    found = to_milp(PLDC.affine([1.0, 2.0]), [(-1.0, 1.0)] * 2)
+    with pytest.raises(ValueError):
+        found.on_inputs(matrix)
+
+
+@pytest.mark.parametrize("relation", ["x" * 100_000, np.array(["a", "b"]), None])
+def test_relations_that_are_none_are_said_in_short(relation):
+    with pytest.raises(ValueError, match="relation must be one of") as said:
+        to_milp(PLDC.affine([1.0]), [(-1.0, 1.0)], relation=relation)
+    assert len(str(said.value)) < 300

@@ -188,7 +188,7 @@ def test_memory_is_a_number_or_a_text(size, bytes_):
     assert memory_of(size) == bytes_
 
 
-@pytest.mark.parametrize("size", ["much", "500 apples", -1, 0, True, np.nan, np.inf, "1kB", [1]])
+@pytest.mark.parametrize("size", ["much", "500 apples", -1, 0, True, np.nan, np.inf, "1kB", [1], 10**400])
 def test_memory_that_is_none(size):
     with pytest.raises(ValueError, match="max_memory must be"):
         DCRegressor(max_memory=size).fit([[0.0], [1.0]], [0.0, 1.0])

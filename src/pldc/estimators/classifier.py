@@ -321,7 +321,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         X, names = self._points(X), self.classes_.tolist()
         if label is None and len(names) == 2:
             label = names[1]
-        if label not in names:
+        if np.ndim(label) or label not in names:
             raise ValueError(f"label must be one of the classes, {shown(names)}; got {shown(label)}.")
         at, unit = names.index(label), self.model_.temperature or 1.0
         weights = [unit if k == at else -unit / (len(names) - 1) for k in range(len(names))]

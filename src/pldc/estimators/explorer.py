@@ -27,7 +27,7 @@ def write_page(
     """Write the page; see :meth:`pldc.DCRegressor.explorer`."""
     goal = Path(path)
     if not goal.name.endswith((".html", ".htm")):
-        raise ValueError(f"A page ends in .html, got {goal.name!r}.")
+        raise ValueError(f"A page ends in .html, got {goal.name!r:.80}.")
     if not goal.parent.is_dir():
         raise ValueError(f"There is no folder {shown(str(goal.parent))}: make it first.")
     whole("rows", rows, 0)

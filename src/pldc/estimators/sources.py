@@ -22,7 +22,7 @@ from pldc.scale.sources import features_of, is_dask, is_source, n_far, of_functi
 from pldc.solve.workers import blas_threads
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-MEMORY = 10**9  # bytes, where nothing else is asked for
+MEMORY, MOST_MEMORY = 10**9, 2**63  # bytes, where nothing else is asked for; that anybody has
 SHARE, COPIES = 0.4, 8  # of the memory, for the sample: so many copies of it are there at some moment
 FEWEST, MOST = 5_000, 1_000_000  # rows of a sample
 
@@ -90,8 +90,9 @@ def memory_of(given: Any) -> int:
             raise ValueError(wrong) from None
     if not isinstance(number, Real) or isinstance(number, bool) or unit not in UNITS:
         raise ValueError(wrong)
-    size = float(number) * UNITS[unit]
-    if not 1e7 <= size < np.inf:
+    size: Any = number
+    size = size * UNITS[unit]  # a whole number may be beyond all floats
+    if not 1e7 <= size <= MOST_MEMORY:
         raise ValueError(wrong)
     return int(size)
 

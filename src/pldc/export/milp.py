@@ -23,6 +23,7 @@ import numpy as np
 
 from pldc.export.milp_rows import Milp
 from pldc.function import PLDC
+from pldc.function.checks import shown
 from pldc.function.max_affine import Array, IntArray, MaxAffine
 from pldc.function.mixed_integer import Program
 from pldc.function.optimize import polytope
@@ -62,8 +63,8 @@ def to_milp(function: PLDC, bounds: Iterable[Any], relation: str = "=") -> Milp:
         function._record()  # one that is not fitted says so
     if not isinstance(function, PLDC):
         raise TypeError(f"to_milp takes a PLDC, such as model.function_, got {type(function).__name__}.")
-    if relation not in RELATIONS:
-        raise ValueError(f"relation must be one of {RELATIONS}, got {relation!r}.")
+    if not isinstance(relation, str) or relation not in RELATIONS:
+        raise ValueError(f"relation must be one of {RELATIONS}, got {shown(relation)}.")
     box, program = polytope(function.n_features, bounds).bounds, Program()
     x = program.variables("input", *box.T)
     program.rows(x, np.eye(len(x)), *box.T)

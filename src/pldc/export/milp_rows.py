@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint
 from scipy.sparse import csr_array
 
-from pldc.function.max_affine import Array, IntArray
+from pldc.function.max_affine import Array, IntArray, real
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +74,11 @@ class Milp:
 
     def on_inputs(self, matrix: Any) -> csr_array:
         """Return rows on the inputs, (m, d), as rows on all variables: what constraints of your own are made of."""
-        rows = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
-        if rows.shape[1] != len(self.inputs):
-            raise ValueError(f"The rows must have {len(self.inputs)} columns, one for each input; got {rows.shape[1]}.")
+        rows = np.atleast_2d(real(matrix, "matrix"))
+        if rows.ndim != 2 or rows.shape[1] != len(self.inputs):
+            raise ValueError(
+                f"The rows must have {len(self.inputs)} columns, one for each input; got {rows.shape[1:]}."
+            )
         wide = np.zeros((len(rows), len(self.roles)))
         wide[:, self.inputs] = rows
         return csr_array(wide)

@@ -37,7 +37,7 @@ def write_file(path: str | os.PathLike[str], record: dict[str, Any]) -> None:
     """Write a record with its checksum, whole or not at all; `.gz` packs it."""
     target = Path(path)
     if not target.name.endswith(SUFFIXES):
-        raise ValueError(f"A model file ends in {' or '.join(SUFFIXES)}, got {target.name!r}.")
+        raise ValueError(f"A model file ends in {' or '.join(SUFFIXES)}, got {target.name!r:.80}.")
     sealed = {"pldc_model": VERSION, "sha256": checksum(record)} | record
     data = json.dumps(sealed, separators=(",", ":"), allow_nan=False).encode()
     if target.name.endswith(".gz"):

@@ -15,6 +15,7 @@ from pldc.export.learned import record_of, rounded
 from pldc.export.onnx_columns import add_features
 from pldc.export.onnx_nodes import Graph
 from pldc.function import PLDC, Hinges
+from pldc.function.checks import shown
 from pldc.function.max_affine import Array
 from pldc.function.term import Term
 from pldc.model import Model
@@ -49,7 +50,7 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
     record = record_of(model)
     for name, value, allowed in (("dtype", dtype, tuple(DTYPES)), ("style", style, ("max", "relu"))):
         if not isinstance(value, str) or value not in allowed:
-            raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
+            raise ValueError(f"{name} must be one of {allowed}, got {shown(value)}.")
     if not isinstance(explain, (bool, np.bool_)):
         raise ValueError(f"explain must be True or False, got {explain!r:.80}.")
     if style == "relu" and (explain or len(record.functions) > 1):

@@ -113,7 +113,9 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
         raise TypeError(f"keep must be a sequence of names of columns, got {shown(keep)}.")
     refuse_zones(model, "SQL")
     known, words = learned(model), DIALECTS[dialect]
-    parts = [table] if isinstance(table, str) else list(table)
+    parts = [table] if isinstance(table, str) else list(table) if isinstance(table, Sequence) else []
+    if not parts or not all(isinstance(part, str) for part in parts):
+        raise TypeError(f"table must be a name, or (schema, table), got {shown(table)}.")
     source = ".".join(map(_name, parts))
     kept = [f"k{k}" for k in range(len(keep))]
     inputs = [f"x{k}" for k in range(len(known.features))]
@@ -161,7 +163,7 @@ def _cell(name: str) -> str:
 
 def _name(name: str) -> str:
     if "\0" in name:
-        raise ValueError(f"{name!r} cannot be the name of a column or table.")
+        raise ValueError(f"{name!r:.80} cannot be the name of a column or table.")
     return '"' + name.replace('"', '""') + '"'
 
 
