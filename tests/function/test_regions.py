@@ -77,3 +77,13 @@ def test_text_fits_the_screen_and_shows_no_rounding():
     assert max(map(len, narrow.splitlines())) <= 50 and "more regions" in narrow
     two = PLDC.affine([1.0, -4.9e-17]).regions([[1.0, 2.0], [0.0, 1.0]])
     assert two.columns(["a", "b"])["slope of b"].tolist() == [0.0] and "e-17" not in str(two)
+
+
+def test_rows_beyond_all_squares_and_words_that_are_no_columns():
+    f = PLDC.affine([1.0, 0.0])
+    found = f.regions([[1e200, -1e200], [1e-200, 0.0], [0.0, 0.0]])
+    assert found.count.tolist() == [3] and np.isfinite(found.typical).all()
+    for strange in ("rows", {"a": 2}, {"a": [1, 2, 3]}):
+        with pytest.raises(TypeError, match="also must be"):
+            found.to_text(also=strange)
+    assert "kind" in found.to_text(also={"kind": ["one"]})

@@ -104,7 +104,9 @@ class Regions:
         also : dict, optional
             More to say of each region, by name.
         """
-        if also is not None and not isinstance(also, Mapping):
+        if also is not None and not (
+            isinstance(also, Mapping) and all(np.shape(v) == (len(self),) for v in also.values())
+        ):
             raise TypeError(f"also must be a dictionary of what to say of each region, got {shown(also)}.")
         also = also or {}
         names, slope = self._names(feature_names), self._cleaned()
@@ -232,7 +234,8 @@ def group(points: Array, keys: Array, slope: Array, intercept: Array, value: Cal
 
 def _typical(points: Array, starts: IntArray, ends: IntArray) -> IntArray:
     """Return the place of the row that is closest to the median, of each run; in standard deviations of all rows."""
-    around = points - points[0]  # far from zero means would round
+    around = points / 2 - points[0] / 2  # far from zero means would round
+    around = around / np.where((size := np.abs(around).max(axis=0)) > 0, size, 1.0)  # and squares of 1e200 overflow
     spread = around.std(axis=0)
     scaled = around / np.where(spread > 0, spread, 1.0)
     out = np.empty(len(starts), dtype=np.intp)
