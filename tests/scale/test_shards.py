@@ -100,7 +100,7 @@ def test_rows_of_weight_zero_are_in_no_sample(rows):
     assert set(found.rows.y) == set(y[weight > 0])
 
 
-def test_all_rows_teach_more_than_the_sample(rows, streamed):
+def test_a_fit_of_blocks_predicts_within_the_range_of_all_targets(rows, streamed):
     X, mean, _ = rows
     assert streamed.score(X, mean) > 0.9
     assert streamed.clip_range_ == (rows[2].min(), rows[2].max())

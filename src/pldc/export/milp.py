@@ -84,7 +84,7 @@ def to_milp(function: PLDC, bounds: Iterable[Any], relation: str = "=") -> Milp:
     program.rows(np.append(value, y), np.append(np.ones(len(value)), -1.0 / size)[None], -middle / size, -middle / size)
     cost = np.zeros(len(program.roles))
     cost[y] = -1.0 if relation == "<=" else 1.0
-    return Milp(*program.assembled(), cost, tuple(program.roles))
+    return Milp(**vars(program.assembled()), c=cost, roles=tuple(program.roles))
 
 
 def _less(program: Program, x: IntArray, box: Array, center: Array) -> tuple[IntArray, Array]:

@@ -10,10 +10,11 @@ from scipy.optimize import Bounds, LinearConstraint
 from scipy.sparse import csr_array
 
 from pldc.function.max_affine import Array, IntArray, real
+from pldc.function.mixed_integer import Assembled
 
 
 @dataclass(frozen=True, eq=False)
-class Milp:
+class Milp(Assembled):
     """Rows and variables that tie an output y to inputs x by y = f(x), y ≥ f(x) or y ≤ f(x), for x in a box.
 
     A point v satisfies ``row_lower ≤ A @ v ≤ row_upper`` and ``lower ≤ v ≤ upper``, with whole numbers where
@@ -34,12 +35,6 @@ class Milp:
         knots lies below x; "passed": the binary of a knot.
     """
 
-    A: Any
-    row_lower: Array
-    row_upper: Array
-    lower: Array
-    upper: Array
-    integrality: IntArray
     c: Array
     roles: tuple[str, ...]
 

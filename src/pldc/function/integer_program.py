@@ -181,8 +181,9 @@ class _Program:
     def solve(self, max_seconds: float) -> tuple[Array | None, float]:
         """Return the nearest point, or None, and a bound on its cost."""
         self._row(self.sums, self.target, np.inf)
-        matrix, row_low, row_high, low, high, integer = self.program.assembled()
-        constraints, price = LinearConstraint(matrix, row_low, row_high), np.array(self.price)
+        program = self.program.assembled()
+        integer, low, high = program.integrality, program.lower, program.upper
+        constraints, price = LinearConstraint(program.A, program.row_lower, program.row_upper), np.array(self.price)
         limits = {"time_limit": float(max_seconds), "mip_rel_gap": CLOSE}
         found = milp(price, integrality=integer, bounds=Bounds(low, high), constraints=constraints, options=limits)
         bound = np.inf

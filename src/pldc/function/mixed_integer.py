@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -10,7 +11,8 @@ from scipy.sparse import csr_array
 from pldc.function.max_affine import Array, IntArray
 
 
-class Assembled(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Assembled:
     """A program as solvers take it: ``row_lower ≤ A @ v ≤ row_upper``, ``lower ≤ v ≤ upper``, whole where it is 1."""
 
     A: Any
