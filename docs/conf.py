@@ -45,10 +45,18 @@ sphinx_gallery_conf = {
     "reference_url": {"pldc": None},
 }
 
-html_theme = "alabaster"
+# Nothing of a page is fetched: fonts, icons and the search come with the theme.
+html_theme = "pydata_sphinx_theme"
+html_title = "pldc"
+html_static_path = ["_static"]
+html_css_files = ["pldc.css"]
 html_theme_options = {
-    "description": "Piecewise-linear regression by differences of convex functions, certified optimal",
-    "fixed_sidebar": True,
-    "page_width": "1060px",
+    "logo": {"text": "pldc"},
+    "navbar_center": [],  # the sections are beside the page
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_version_warning_banner": False,
 }
+html_sidebars = {"**": ["sections.html"]}
 html_show_sourcelink = False
