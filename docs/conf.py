@@ -28,7 +28,7 @@ nitpicky = False
 autosummary_generate = True
 autodoc_member_order = "bysource"
 # Methods that scikit-learn generates; their docstrings refer to scikit-learn's own pages.
-autodoc_default_options = {"exclude-members": "set_fit_request, set_score_request"}
+autodoc_default_options = {"exclude-members": "set_fit_request, set_score_request, get_metadata_routing"}
 autodoc_typehints = "none"  # the docstrings say it in words
 numpydoc_show_class_members = False  # the class template lists them
 
@@ -58,5 +58,6 @@ html_theme_options = {
     "footer_end": [],
     "show_version_warning_banner": False,
 }
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system has it
 html_sidebars = {"**": ["sections.html"]}
 html_show_sourcelink = False

@@ -5,7 +5,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TABLES = [
-    *(f"benchmarks/results/{name}.rst" for name in ("compact_small", "compact_middle", "million", "columns", "classes")),
+    *(
+        f"benchmarks/results/{name}.rst"
+        for name in ("compact_small", "compact_middle", "million", "columns", "classes")
+    ),
     "experiments/results/defaults.rst",
 ]
 
