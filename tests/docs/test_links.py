@@ -10,7 +10,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.rst"))
-TEXTS = [*PAGES, *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "SECURITY", "RELEASING"))]
+TEXTS = [
+    *PAGES,
+    ROOT / "examples" / "README.rst",
+    *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "SECURITY", "RELEASING")),
+]
 MADE = ("docs/_build", "demo-output", ".pytest_cache")  # written by commands
 
 
