@@ -28,7 +28,7 @@ nitpicky = False
 autosummary_generate = True
 autodoc_member_order = "bysource"
 # Methods that scikit-learn generates; their docstrings refer to scikit-learn's own pages.
-autodoc_default_options = {"exclude-members": "set_fit_request, set_score_request"}
+autodoc_default_options = {"exclude-members": "set_fit_request, set_score_request, get_metadata_routing"}
 autodoc_typehints = "none"  # the docstrings say it in words
 numpydoc_show_class_members = False  # the class template lists them
 
@@ -45,10 +45,19 @@ sphinx_gallery_conf = {
     "reference_url": {"pldc": None},
 }
 
-html_theme = "alabaster"
+# Nothing of a page is fetched: fonts, icons and the search come with the theme.
+html_theme = "pydata_sphinx_theme"
+html_title = "pldc"
+html_static_path = ["_static"]
+html_css_files = ["pldc.css"]
 html_theme_options = {
-    "description": "Piecewise-linear regression by differences of convex functions, certified optimal",
-    "fixed_sidebar": True,
-    "page_width": "1060px",
+    "logo": {"text": "pldc"},
+    "navbar_center": [],  # the sections are beside the page
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_version_warning_banner": False,
 }
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system has it
+html_sidebars = {"**": ["sections.html"]}
 html_show_sourcelink = False

@@ -1,41 +1,60 @@
 """
-Regions of three classes
-========================
+Three classes on a map
+======================
 
-One difference of convex functions for each class: the regions, and behind them the pieces of which the highest score is
-made. Inside a piece the score is linear; the borders of classes are straight there.
+The iris table that everybody knows: which class where, how sure, and why; then the same in so few pieces that the
+borders can be written down.
 """
+
+# %%
+# The default, and few pieces
+# ---------------------------
+#
+# Two columns of iris. ``n_pieces=2`` is a function of two pieces in each part for each class.
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
+from sklearn.datasets import load_iris
 
-from pldc import Auto, DCClassifier
+from pldc import DCClassifier
+from pldc.view import plot_classes
 
-rng = np.random.default_rng(0)
-X = rng.normal(size=(120, 2))
-radius = np.sqrt((X**2).sum(axis=1)) + 0.15 * rng.normal(size=120)
-y = np.digitize(radius, [0.8, 1.5])
+table = load_iris(as_frame=True)
+X = table.data[["petal length (cm)", "petal width (cm)"]]
+y = table.target_names[table.target]
 
-model = DCClassifier(lam=0.003, solver=Auto(tol=0.05)).fit(X, y)
-print(f"certified gap {model.certificate_.gap:.3f}, errors on these rows {1 - model.score(X, y):.3f}")
-
-# %%
-# The class is the colour; lines divide the pieces of the winning score.
-grid = np.stack(np.meshgrid(np.linspace(-3, 3, 240), np.linspace(-3, 3, 240)), axis=-1)
-points = grid.reshape(-1, 2)
-label = model.predict(points)
-slope = np.array([f.gradient(points) for f in model.functions_])[label, np.arange(len(points))]
-_, piece = np.unique(slope.round(6), axis=0, return_inverse=True)
-piece = piece.reshape(grid.shape[:2])
-
-figure, axis = plt.subplots(figsize=(5, 5))
-axis.contourf(grid[..., 0], grid[..., 1], label.reshape(grid.shape[:2]), levels=[-0.5, 0.5, 1.5, 2.5], alpha=0.35)
-edge = (np.diff(piece, axis=0, prepend=piece[:1]) != 0) | (np.diff(piece, axis=1, prepend=piece[:, :1]) != 0)
-axis.contour(grid[..., 0], grid[..., 1], edge, levels=[0.5], colors="0.4", linewidths=0.4)
-axis.scatter(*X.T, c=y, s=14, edgecolors="k", linewidths=0.3)
-axis.set(xlabel="x0", ylabel="x1", title="three classes")
-figure.tight_layout()
+model = DCClassifier().fit(X, y)
+few = model.simplify(X, y, n_pieces=2)
+print(few.simplification_)
 
 # %%
-# Why the first row is of its class and not of the next best one:
-print(model.explain(X[:1]))
+# Probabilities
+# -------------
+#
+# To the left the probability of the leading class in the whole model: near the border of versicolor and virginica it
+# is no more than a guess, and where there are no flowers the model goes on as it was. To the right the few pieces:
+# thick lines are borders, thin ones bends. Crosses are flowers on the wrong side.
+
+lengths, widths = np.linspace(0.8, 7.2, 160), np.linspace(0, 2.7, 160)
+mesh = pd.DataFrame(np.stack(np.meshgrid(lengths, widths), axis=-1).reshape(-1, 2), columns=X.columns)
+sure = model.predict_proba(mesh).max(axis=1).reshape(160, 160)
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
+drawn = left.contourf(lengths, widths, sure, np.linspace(1 / 3, 1, 9), cmap="Greys")
+for name, colour in zip(model.classes_, ("C0", "C1", "C2"), strict=True):
+    left.plot(*X[y == name].to_numpy().T, ".", color=colour, label=name)
+left.set(xlabel=X.columns[0], ylabel=X.columns[1], title="How sure is the whole model?")
+left.legend(loc="lower right")
+figure.colorbar(drawn, ax=left, format="%.2f")
+plot_classes(few, X, y, ax=right)
+plt.show()
+
+# %%
+# Why this class?
+# ---------------
+#
+# The margin between the leading class and the runner-up, and what each column adds to it, for a flower at the border.
+
+closest = int(np.abs(np.sort(model.predict_proba(X))[:, -1] - 0.5).argmin())
+print(few.explain(X.iloc[[closest]]))
