@@ -21,16 +21,17 @@ def learned(table, y, weight=None, splits=()):
     return draft.finish([("mean target", np.asarray(y, dtype=float))], splits)
 
 
-def shrunk_means(codes, y, n_levels):
+def shrunk_means(codes, y, n_levels, towards=None):
     """The rule of `level_means`, for rows of weight one, in words of one-way analysis of variance."""
     groups = {level: y[codes == level] for level in np.unique(codes)}
     n, k, overall = len(y), len(groups), y.mean()
     within = sum(((g - g.mean()) ** 2).sum() for g in groups.values()) / (n - k)
     usual = (n - sum(len(g) ** 2 for g in groups.values()) / n) / (k - 1)
     between = (sum(len(g) * (g.mean() - overall) ** 2 for g in groups.values()) / (k - 1) - within) / usual
-    out = np.full(n_levels + 2, overall)
+    middle = overall if towards is None else towards
+    out = np.full(n_levels + 2, middle)
     for level, g in groups.items():
-        out[level] += len(g) * between / (len(g) * between + within) * (g.mean() - overall)
+        out[level] += len(g) * between / (len(g) * between + within) * (g.mean() - middle)
     return out
 
 
@@ -114,15 +115,41 @@ def test_statistics_of_training_rows_come_from_other_folds():
     codes = codes_of(names, levels)
     for i in range(120):
         others = fold != fold[i]
-        expected = shrunk_means(codes[others], y[others], len(levels))[codes[i]]
+        expected = shrunk_means(codes[others], y[others], len(levels), towards=y.mean())[codes[i]]
         assert numbers[i, 0] == pytest.approx(expected, rel=1e-12)
     everywhere = shrunk_means(codes, y, len(levels))
     assert isinstance(rule, Statistic)
     np.testing.assert_allclose([value for _, value in rule.table], everywhere[:-2], rtol=1e-12)
     np.testing.assert_allclose([rule.missing, rule.default], everywhere[-2:], rtol=1e-12)
     changed = y.copy()
-    changed[fold == 2] += 100.0  # their own numbers know nothing of it
-    np.testing.assert_array_equal(learned({"city": names}, changed, splits=splits)[1][fold == 2], numbers[fold == 2])
+    changed[fold == 2] = changed[fold == 2][::-1] + 0.0  # the mean of all stays: their own numbers know nothing of it
+    found = learned({"city": names}, changed, splits=splits)[1]
+    np.testing.assert_allclose(found[fold == 2], numbers[fold == 2], rtol=1e-12)
+    assert np.abs(found - numbers)[fold != 2].max() > 0.1
+
+
+def test_numbers_do_not_tell_the_fold_of_a_row():
+    """Levels that say nothing have one number: the means of the other folds would tell whose own targets are high."""
+    level, fold = np.repeat(np.arange(20), 10), np.tile(np.arange(5), 40)
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
+    y = fold + np.tile(np.repeat([-1.0, 1.0], 5), 20)  # every level has the same targets, and the folds differ
+    encoding, numbers = learned({"id": np.array([f"u{k}" for k in level], dtype=object)}, y, splits=splits)
+    assert {value for _, value in encoding.features[0].table} == {2.0}
+    np.testing.assert_array_equal(numbers, np.full((200, 1), 2.0))
+
+
+def test_levels_that_say_nothing_of_all_rows_say_nothing_of_some():
+    """Where new rows have one number, training rows have no other: slopes along them would be of chance."""
+    level, fold = np.arange(120) % 24, np.arange(120) // 24
+    y = level * np.where(fold <= 1, 3.0, -2.0)  # every level has the mean 0, and in parts of the folds has not
+    splits = [
+        (np.flatnonzero(fold > 1), np.flatnonzero(fold <= 1)),
+        (np.flatnonzero(fold <= 1), np.flatnonzero(fold > 1)),
+    ]
+    apart = [learn.level_means(level[there], there, y[:, None], np.ones(len(there)), 24) for there, _ in splits]
+    assert max(np.ptp(means) for means in apart) > 0.1
+    _, numbers = learned({"id": np.array([f"u{k}" for k in level], dtype=object)}, y, splits=splits)
+    assert np.ptp(numbers) == 0.0
 
 
 def test_a_dozen_levels_have_features_of_their_own_and_one_more_has_statistics():

@@ -105,6 +105,37 @@ def test_contributions_of_classes_add_up(classes, frame):
     np.testing.assert_allclose(found.prediction, np.abs(classes.decision_function(frame[:6])), atol=1e-9)
 
 
+def test_a_curve_of_one_row_spans_the_training_rows(few, classes, frame):
+    one = few.curve("dose", frame[:1])
+    assert one.x[0] == pytest.approx(X[:, 0].mean() - 2.5 * X[:, 0].std())
+    assert one.x[-1] == pytest.approx(X[:, 0].mean() + 2.5 * X[:, 0].std())
+    assert one(X[0, 0]) == pytest.approx(few.predict(frame[:1])[0])
+    assert classes.curve("dose", frame[:1]).x[-1] == one.x[-1]
+    assert few.curve("dose", frame[:1].assign(dose=9.0)).x[-1] == 9.0
+    assert few.curve("dose", frame).x[-1] == X[:, 0].max() and np.isnan(few.curve("dose", frame)(99.0))
+
+
+def test_slopes_have_one_reference(default, classes, frame):
+    for model in (default, classes):
+        with pytest.raises(ValueError, match=r"one reference, got a table of 5 rows: .* method='path' or 'shapley'"):
+            model.explain(frame, frame[:5])
+        one = model.explain(frame, frame[1:2])
+        np.testing.assert_array_equal(one.contributions, model.explain(frame, X[1]).contributions)
+        np.testing.assert_array_equal(one.contributions[1], 0.0)
+
+
+def test_slopes_are_shown_in_features_of_any_units():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(60, 2)) * [1e6, 1e-6]
+    with few_kinds(), few_starts():
+        model = DCRegressor(n_pieces=1, n_jobs=1).fit(table, table @ [1e-6, 1e6])
+    for text in (model.explain(table[:1]).table(), model.explain(table[:1], table[0]).table()):
+        cells = [line.split()[1] for line in text.splitlines()[1:3]]
+        assert sorted(float(cell) for cell in cells) == pytest.approx([1e-6, 1e6], rel=1e-2)
+    lines = [line for line in model.region_table(table).to_text().splitlines() if line.startswith("slope of")]
+    assert sorted(float(line.split()[-1]) for line in lines) == pytest.approx([1e-6, 1e6], rel=1e-2)
+
+
 def test_methods_and_references_that_make_no_sense_are_refused(default, classes, frame):
     for model in (default, classes):
         with pytest.raises(ValueError, match="method must be one of"):

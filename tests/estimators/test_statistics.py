@@ -25,6 +25,29 @@ def test_noise_is_not_predicted_at_rows_left_out(cv):
     assert 1 + model.cv_score_ < 0.1  # about R²; 0.996 where every fold had statistics of all rows but one
 
 
+def test_importance_is_that_of_cells_as_new_rows_have_them():
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 30, 240)
+    frame = pd.DataFrame({"x": rng.normal(size=240), "code": [f"c{k}" for k in code]})
+    y = frame["x"].to_numpy() + 0.6 * rng.normal(size=30)[code] + rng.normal(size=240)
+    with few_starts(), few_kinds():
+        model = DCRegressor(n_jobs=1).fit(frame, y)
+    moved = [
+        np.abs(model.predict(frame) - model.predict(frame.assign(code=frame["code"].to_numpy()[order]))).mean()
+        for order in (rng.permutation(240) for _ in range(40))
+    ]
+    assert model.feature_importances_[1] == pytest.approx(np.mean(moved), rel=0.1)  # 1.4 times as much by other folds
+
+
+def test_a_column_that_changes_no_prediction_does_not_matter():
+    level = np.repeat(np.arange(15), 8)
+    frame = pd.DataFrame({"id": [f"u{k}" for k in level], "x": np.random.default_rng(3).normal(size=120)})
+    with few_starts(), few_kinds():
+        model = DCRegressor(n_jobs=1).fit(frame, frame["x"] + np.tile(np.tile([-1.0, 1.0], 4), 15))
+    assert (model.predict(frame) == model.predict(frame.assign(id="u1"))).all()
+    assert model.feature_importances_[0] == 0.0 < model.feature_importances_[1]
+
+
 def test_levels_that_differ_by_rounding_are_one_knot():
     days = np.arange(200.0)
     wave = np.cos(2 * np.pi * np.mod(days + 3, 7) / 7)

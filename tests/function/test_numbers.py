@@ -31,6 +31,8 @@ def test_what_is_nothing_beside_others_is_zero():
     assert numbers([-4.9e-17, 2.0, 1e-5]) == ["0", "2", "1e-05"]
     assert numbers([1e-17, 2e-17], beside=3.0) == ["0", "0"]
     assert numbers([np.nan, 1.0]) == ["nan", "1"]
+    assert numbers([3e10, 2e-10, 1e-30], unit=[1e-10, 1e10, 1e10]) == ["3e+10", "2e-10", "0"]
+    assert numbers([2.0, 1e-17], unit=[1.0, 0.0]) == ["2", "0"]
 
 
 def test_a_table_has_its_names_to_the_left():

@@ -123,9 +123,11 @@ class Draft:
             names = self.levels[k]
             codes = codes_of(cells, names)
             everywhere = level_means(codes, label, values, weight, len(names))
-            numbers = everywhere[codes]
+            mean, numbers = everywhere[-1], everywhere[codes]
             for there, here in splits:
-                numbers[here] = level_means(codes[there], label[there], values, weight[there], len(names))[codes[here]]
+                apart = level_means(codes[there], label[there], values, weight[there], len(names), mean)
+                numbers[here] = apart[codes[here]]
+            numbers[:, (everywhere == mean).all(axis=0)] = mean[(everywhere == mean).all(axis=0)]
             for (about, _), means in zip(targets, everywhere.T.tolist(), strict=True):
                 table = tuple(zip(names, means[:-2], strict=True))
                 features.append(Statistic(k, table, means[-1], means[-2], about))
@@ -166,12 +168,14 @@ def codes_of(cells: Array, levels: list[str]) -> Array:
     return np.array([places.get(cell, -1) for cell in cells], dtype=np.intp)
 
 
-def level_means(codes: Array, label: Array, values: Array, weight: Array, n_levels: int) -> Array:
+def level_means(
+    codes: Array, label: Array, values: Array, weight: Array, n_levels: int, towards: Array | None = None
+) -> Array:
     """Return the mean targets (n_levels + 2, m) in each level, among missing cells and, last, of an unknown level.
 
-    Each mean is drawn towards that of all rows, as far as the means of levels differ by chance: with the variance s²
-    within levels and t² between them, both estimated, a level of n rows keeps the share n t² / (n t² + s²). A weight
-    is a number of rows. The order of the rows does not change a bit.
+    Each mean is drawn towards that of all rows, or what stands for it, as far as the means of levels differ by chance:
+    with the variance s² within levels and t² between them, both estimated, a level of n rows keeps the share
+    n t² / (n t² + s²). A weight is a number of rows. The order of the rows does not change a bit.
 
     Parameters
     ----------
@@ -182,10 +186,13 @@ def level_means(codes: Array, label: Array, values: Array, weight: Array, n_leve
     values : array of shape (u, m)
     weight : array of shape (n,)
     n_levels : int
+    towards : array of shape (m,), optional
+        What means are drawn towards. The rows of different folds must be drawn towards one number: the means of what
+        is left of all rows differ, and would tell which fold a row is in, and so on which side its own target lies.
     """
     here = weight > 0
     if not here.any():
-        return np.zeros((n_levels + 2, values.shape[1]))
+        return np.zeros((n_levels + 2, values.shape[1])) + (0.0 if towards is None else towards)
     codes, label, weight = merged(codes[here], label[here], weight[here])
     places, label = np.unique(label, return_inverse=True)
     values, total = values[places], weight.sum()
@@ -207,7 +214,8 @@ def level_means(codes: Array, label: Array, values: Array, weight: Array, n_leve
         usual = (total - float((mass**2).sum()) / total) / (groups - 1)
         between = np.maximum(((mass * mean**2).sum(axis=0) / (groups - 1) - within) / usual, 0.0)
         np.divide(mass * between, mass * between + within, out=share, where=mass * between > 0)
-    return np.roll(center + scale * share * mean, -2, axis=0)
+    drawn = center if towards is None else towards + share * (center - towards)
+    return np.roll(drawn + scale * share * mean, -2, axis=0)
 
 
 def merged(codes: Array, label: Array, weight: Array) -> tuple[Array, Array, Array]:

@@ -172,6 +172,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             seed=seed,
             starts_seed=starts_seed(seed),
             source=None if given.columns is None else given.columns.source,
+            as_new=given.as_new,
             verbose=self.verbose,
         )
 

@@ -311,7 +311,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         label : optional
             The class. May be left out of two: the second of ``classes_``.
         between : (float, float), optional
-            Ends of the curve; by default the range of the column in `X`.
+            Ends of the curve, beyond which it is NaN; by default as for :meth:`DCRegressor.curve`.
 
         Returns
         -------

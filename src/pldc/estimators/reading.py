@@ -18,6 +18,7 @@ from pldc.function.max_affine import Array, real
 from pldc.function.regions import FEW_PIECES, RegionTable
 from pldc.function.swaps import interactions, sample
 
+SPREADS = 2.5  # standard deviations on either side of the mean that stand for the range of the training rows
 MOST_COLUMNS = 12  # whose interactions are found unless others are asked for: 66 pairs
 
 
@@ -52,8 +53,15 @@ class Reading:
         return Interactions(model.column_names, interactions(model.outcome, rows, model.source, chosen))
 
     def _reference(self: Any, reference: Any) -> Any:
-        """Return a point given by its columns in the features that the function sees."""
+        """Return a point given by its columns, or as a table of one row, in the features that the function sees."""
         columns = self.model_.columns
+        if reference is not None and np.ndim(reference) == 2:
+            if len(reference) != 1:
+                raise ValueError(
+                    f"Slopes need one reference, got a table of {len(reference)} rows: give one of them, or "
+                    "method='path' or 'shapley', which take the mean over them."
+                )
+            return self._points(reference)[0]
         if reference is None or columns is None:
             return reference
         if hasattr(reference, "keys"):
@@ -121,8 +129,16 @@ class Reading:
         if gap is not None:  # a cell that is given is not missing
             X = X.copy()
             X[:, gap] = 0.0
-        low, high = (X[:, at].min(), X[:, at].max()) if between is None else _pair("between", between)
+        low, high = self._ends(at, X[:, at]) if between is None else _pair("between", between)
         return partial_dependence(f, at, X, float(low), float(high), limits, name)
+
+    def _ends(self: Any, feature: int, x: Array) -> tuple[float, float]:
+        """Return the ends of a curve along a feature: the range of its numbers; of one number, that of the training."""
+        ends = np.array([x.min(), x.max()])
+        if ends[0] == ends[1]:
+            near = self.model_.center[feature] + np.array([-SPREADS, SPREADS]) * self.model_.spread[feature]
+            ends = np.array([min(ends[0], near[0]), max(ends[1], near[1])])
+        return float(ends[0]), float(ends[1])
 
     def _one_row(self: Any, name: str, given: Any) -> Array:
         """Check a row of numbers."""
@@ -187,7 +203,8 @@ class RegressionReading(Reading):
             Rows whose other columns stay as they are. (The model keeps none of its own.) Some hundred will do: time
             grows with their number.
         between : (float, float), optional
-            Ends of the curve; by default the range of the column in `X`.
+            Ends of the curve, beyond which it is NaN; by default the range of the column in `X`. Where `X` has one
+            number alone, 2.5 standard deviations on either side of the mean of the training rows.
 
         Returns
         -------

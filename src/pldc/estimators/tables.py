@@ -36,12 +36,15 @@ class Given(NamedTuple):
         Of its columns, where it was of numbers.
     folds : list of (train, test) or None
         Where statistics of the target were learned by them: the folds to choose by.
+    as_new : Rows or None
+        The rows as they would be read to predict, where that is something else.
     """
 
     rows: Rows
     columns: Encoding | None = None
     medians: Array | None = None
     folds: list[Split] | None = None
+    as_new: Rows | None = None
 
 
 def validate_data(model: Any, *data: Any, **wanted: Any) -> Any:
@@ -145,7 +148,8 @@ def encoded(
         rank = ranks_of_classes(codes.take(np.flatnonzero(weight > 0)), len(targets))
         targets = [targets[k] for k in np.argsort(rank)][len(targets) == 2 :]
     columns, numbers = draft.finish(targets, learned_by)
-    return Given(Rows(numbers, y, weight), columns, folds=folds)
+    as_new = Rows(columns.apply(Table(X.columns)), y, weight)
+    return Given(Rows(numbers, y, weight), columns, folds=folds, as_new=as_new)
 
 
 def is_mixed(X: Any) -> bool:

@@ -76,6 +76,8 @@ class Settings:
     verbose : int
     source : int array or None
         The column that each feature comes from, for importances; None: each its own.
+    as_new : Rows or None
+        The rows as they would be read to predict, where training reads them otherwise: for importances.
     """
 
     recipe: Recipe
@@ -94,6 +96,7 @@ class Settings:
     starts_seed: int = 0
     verbose: int = 0
     source: IntArray | None = None
+    as_new: Rows | None = None
 
     @property
     def level(self) -> int:

@@ -80,6 +80,8 @@ class Explanation(Explained):
         Radius of the ball that means are taken over.
     measure : str
         What `room` and `neighbourhood` are counted in.
+    unit : array of shape (d,) or None
+        Spread of each feature.
     """
 
     features: tuple[str, ...]
@@ -93,6 +95,7 @@ class Explanation(Explained):
     averaged: np.ndarray
     neighbourhood: float
     measure: str = "standard deviations"
+    unit: Array | None = None
 
     def to_dict(self, row: int = 0) -> dict[str, Any]:
         """Return the explanation of one row as plain Python values."""
@@ -128,7 +131,7 @@ def row_of(explained: Any, row: int) -> int:
 def slope_table(why: Any, row: int, below: dict[str, float]) -> list[str]:
     """Return lines with the slope and the contribution of each feature, the largest first, and what they add up to."""
     order = np.argsort(-np.abs(why.contributions[row]), kind="stable")
-    slopes = numbers(why.slopes[row, order], 5)
+    slopes = numbers(why.slopes[row, order], 5, unit=None if why.unit is None else why.unit[order])
     parts = numbers([*why.contributions[row, order], *below.values()], 5)
     left = [*(why.features[k] for k in order), *below]
     body = [list(cells) for cells in zip(left, slopes + [""] * len(below), parts, strict=True)]
@@ -197,6 +200,7 @@ def explain(
         averaged=averaged,
         neighbourhood=near,
         measure="units of the features" if unit is None else "standard deviations",
+        unit=None if unit is None else sizes,
     )
 
 

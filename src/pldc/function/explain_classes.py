@@ -39,6 +39,8 @@ class ClassExplanation(Explained):
         Radius of the ball that means are taken over.
     measure : str
         What `room` and `neighbourhood` are counted in.
+    unit : array of shape (d,) or None
+        Spread of each feature.
     """
 
     features: tuple[str, ...]
@@ -52,6 +54,7 @@ class ClassExplanation(Explained):
     averaged: np.ndarray
     neighbourhood: float
     measure: str
+    unit: Array | None = None
     _head = "row {}: {}"
 
     def to_dict(self, row: int = 0) -> dict[str, Any]:
@@ -144,7 +147,7 @@ def explain_classes(
             contributions[at] += sign * own.contributions
             room[at] = np.minimum(room[at], own.room)
             averaged[at] |= own.averaged
-            names, measure = own.features, own.measure
+            names, measure, spread = own.features, own.measure, own.unit
     return ClassExplanation(
         features=names,
         prediction=labels[first],
@@ -157,4 +160,5 @@ def explain_classes(
         averaged=averaged,
         neighbourhood=float(neighbourhood),
         measure=measure,
+        unit=spread,
     )

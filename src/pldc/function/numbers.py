@@ -30,12 +30,22 @@ def number(value: float, digits: int = 4, beside: float = 0.0) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def numbers(values: Sequence[float] | np.ndarray, digits: int = 4, beside: float | None = None) -> list[str]:
-    """Write numbers that stand beside each other: what is nothing beside the largest of them is 0."""
+def numbers(
+    values: Sequence[float] | np.ndarray,
+    digits: int = 4,
+    beside: float | None = None,
+    unit: Sequence[float] | np.ndarray | None = None,
+) -> list[str]:
+    """Write numbers that stand beside each other: what is nothing beside the largest of them is 0.
+
+    Slopes in features of different units are compared over a step in each of them: its `unit`, if positive.
+    """
     given = np.asarray(values, dtype=np.float64)
-    finite = np.abs(given[np.isfinite(given)])
-    largest = max(float(finite.max(initial=0.0)), 0.0 if beside is None else abs(beside))
-    return [number(v, digits, largest) for v in given]
+    step = np.ones(len(given)) if unit is None else np.where(np.asarray(unit) > 0, unit, 1.0)
+    with np.errstate(over="ignore"):
+        sizes = np.abs(given) * step
+    largest = max(float(sizes[np.isfinite(sizes)].max(initial=0.0)), 0.0 if beside is None else abs(beside))
+    return [number(v, digits, largest / s) for v, s in zip(given, step.tolist(), strict=True)]
 
 
 def simplest_between(low: float, high: float) -> float:

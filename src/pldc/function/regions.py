@@ -122,7 +122,7 @@ class Regions:
                 f"{self.count[k] / self.count.sum():.0%}",
                 number(self.value[k]),
             ]
-            + numbers(slope[k, features])
+            + numbers(slope[k, features], unit=self._spans()[features])
             for k in range(most)
         ]
         lines = table([left[0]], [[cell] for cell in left[1:]])
