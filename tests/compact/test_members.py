@@ -319,7 +319,7 @@ def test_coordinates_are_the_root_of_the_mean_square_of_gradients_at_the_rows_of
     fit = fit_member(task, PLAIN, folds_of(task), [0], None, never)[0]
     objective = fit.objective
     for b, turn in enumerate(learned_turns(objective, fit.x)):
-        (g,) = objective.gradients(fit.x, b, objective.table.rows[0])
+        (g,) = objective.gradients(fit.x, b, objective.table.block(0))
         outer = (g * objective.weight[objective.group[b]][:, None]).T @ g
         square = turn @ turn
         gap = square / np.trace(square) - outer / np.trace(outer)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pldc.compact.coordinates import learned_turns
 from pldc.compact.descent import Memory, minimise
+from pldc.compact.device import DeviceTable
 from pldc.compact.objective import PARTS, Form, Objective, Table
 from pldc.compact.start import class_planes, quantile_knots, tangent_planes
 from pldc.function.hinges import Hinges
@@ -76,6 +77,8 @@ class Task:
     monotone : int array of shape (d,)
     classes : int
         Number of classes; one for a regression.
+    device : str or None
+        Of torch, for the products with all rows; None: NumPy.
     """
 
     rows: Rows
@@ -84,6 +87,7 @@ class Task:
     shape: str
     monotone: IntArray
     classes: int = 1
+    device: str | None = None
 
     @property
     def outputs(self) -> int:
@@ -248,7 +252,7 @@ def fit_member(
         x, memory = np.zeros((0, 0)), None
         for size, steps in stages(n, candidate.steps):
             objective = Objective(
-                table_of(columns, size),
+                table_of(columns, size, task.device),
                 task.units.scale_y(task.rows.y[:size]),
                 groups[:, :size] / groups[:, :size].sum(axis=1, keepdims=True),
                 np.repeat(np.arange(count), len(ridges)),
@@ -282,12 +286,13 @@ def stages(n: int, steps: int) -> list[tuple[int, int]]:
     return [(size, max(steps // SHORTER**k, FEWEST_STEPS)) for k, size in enumerate(sizes)] + [(n, FEWEST_STEPS)]
 
 
-def table_of(columns: Columns, n: int) -> Table:
+def table_of(columns: Columns, n: int, device: str | None = None) -> Table:
     """Return the first n rows as the products want them."""
     keep = n * columns.size <= max(MOST_NUMBERS_KEPT, 2 * n * columns.X.shape[1])
-    return Table(
-        columns.block, columns.size, n, np.float32 if n > SINGLE_PRECISION_ROWS else np.float64, keep, BLOCK_ROWS
-    )
+    dtype = np.float32 if n > SINGLE_PRECISION_ROWS else np.float64
+    if device is not None:
+        return DeviceTable(columns.block, columns.size, n, dtype, keep, device)
+    return Table(columns.block, columns.size, n, dtype, keep, BLOCK_ROWS)
 
 
 def starts(

@@ -21,7 +21,7 @@ START = """
 #include <string.h>
 """
 SINGLE = """
-/* Rows and answers are single, sums between are double: parts of a sum grow with the distance from the data, and cancel.
+/* Rows and answers are single, sums between are double: far from the data both parts of a sum are large, and cancel.
    -DPLDC_SUM=float is for machines without doubles; far from the data it loses digits. */
 #ifndef PLDC_SUM
 #define PLDC_SUM double
