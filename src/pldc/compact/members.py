@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from pldc.compact.begin import Begun, begin, lowest
 from pldc.compact.coordinates import learned_turns
-from pldc.compact.descent import Memory, minimise
+from pldc.compact.descent import minimise
 from pldc.compact.device import DeviceTable
 from pldc.compact.objective import PARTS, Form, Objective, Table
 from pldc.compact.start import class_planes, quantile_knots, tangent_planes
@@ -53,6 +54,8 @@ class Candidate:
         How often coordinates are learned after the first fit.
     steps : int
         Evaluations of each fit.
+    starts : int
+        On the first rows of many; the one that is lowest on more rows goes on.
     """
 
     knots: int
@@ -60,6 +63,7 @@ class Candidate:
     ridges: tuple[float, ...]
     rounds: int = 0
     steps: int = 100
+    starts: int = 1
 
 
 @dataclass(frozen=True)
@@ -249,7 +253,7 @@ def fit_member(
         monotone = task.monotone[columns.source]
     form, out = Form(task.signs, None, monotone), []
     for number in range(candidate.rounds + 1):
-        x, memory = np.zeros((0, 0)), None
+        begun: list[Begun] = []
         for size, steps in stages(n, candidate.steps):
             objective = Objective(
                 table_of(columns, size, task.device),
@@ -263,12 +267,16 @@ def fit_member(
                 pool,
                 task.outputs,
             )
-            if memory is None:
-                x = starts(objective, task, columns, groups, [*np.atleast_1d(seed).tolist(), number], apart)
-                memory = Memory(*x.shape)
-            x, _ = minimise(objective, x, steps, stop, memory)
+            if begun:
+                x, memory = lowest(begun, objective)
+                begun = [(minimise(objective, x, steps, stop, memory)[0], memory)]
+            else:
+                own = [*np.atleast_1d(seed).tolist(), number]
+                seeds = [own + [k] * (k > 0) for k in range(candidate.starts)]
+                begun = begin(objective, lambda s, o: starts(o, task, columns, groups, s, apart), seeds, steps, stop)
             if stop():
                 break
+        x, _ = lowest(begun, objective)
         out.append(Fits(x, objective, columns))
         if stop() or number == candidate.rounds:
             break
