@@ -1,12 +1,16 @@
 """Fits from one start: units, knots, weights, precision, stages."""
 
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pldc.compact import members
+from pldc.compact.begin import lowest
 from pldc.compact.coordinates import learned_turns
+from pldc.compact.descent import Memory
 from pldc.compact.members import Candidate, Columns, Task, fit_member, stages
 from pldc.compact.objective import Objective
 from pldc.compact.start import quantile_knots, spread_out, straight_line, tangent_planes
@@ -319,7 +323,7 @@ def test_coordinates_are_the_root_of_the_mean_square_of_gradients_at_the_rows_of
     fit = fit_member(task, PLAIN, folds_of(task), [0], None, never)[0]
     objective = fit.objective
     for b, turn in enumerate(learned_turns(objective, fit.x)):
-        (g,) = objective.gradients(fit.x, b, objective.table.rows[0])
+        (g,) = objective.gradients(fit.x, b, objective.table.block(0))
         outer = (g * objective.weight[objective.group[b]][:, None]).T @ g
         square = turn @ turn
         gap = square / np.trace(square) - outer / np.trace(outer)
@@ -334,3 +338,77 @@ def test_signs_of_some_features_leave_the_start_of_the_others_alone():
         points.append(fit.x.reshape(-1, *fit.objective.shape))
     np.testing.assert_array_equal(points[0][..., [1, 3]], points[1][..., [1, 3]])  # the last is the offset
     assert (points[1][..., [0, 2]] > 0).all()
+
+
+# ---------------------------------------------------------------- several starts
+
+
+@pytest.mark.parametrize("staged", [True, False])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_start_that_is_lowest_on_more_rows_goes_on(monkeypatch, threads, staged):
+    """Of each fold and ridge its own, with what it knows of the curvature; of few rows, on all of them."""
+    task = task_of(n=80)
+    if staged:
+        monkeypatch.setattr(members, "stages", lambda n, steps: [(30, steps), (60, 10), (n, 5)])
+    heard = []
+
+    def spy(begun, objective):
+        found = lowest(begun, objective)
+        heard.append(deepcopy((begun, objective.table.n, found)))
+        return found
+
+    monkeypatch.setattr(members, "lowest", spy)
+    with ThreadPoolExecutor(threads) as pool:
+        fit = fit_member(task, replace(PLAIN, starts=3), folds_of(task), [0], pool, never)[0]
+    begun, rows, (x, memory) = heard[0]
+    assert len(begun) == 3 and rows == (60 if staged else 80)
+    task_rows = task.take(np.arange(rows))
+    value = np.array([replace_rows(fit, task_rows, folds_of(task)[:, :rows])(start)[0] for start, _ in begun])
+    best = value.argmin(axis=0)
+    assert len(set(best)) > 1 and np.ptp(value, axis=0).min() > 1e-6  # not all of one start, and no ties
+    for b, k in enumerate(best):
+        np.testing.assert_array_equal(x[b], begun[k][0][b])
+        for name in ("S", "Y", "SY", "YY", "newest", "scale"):
+            np.testing.assert_array_equal(getattr(memory, name)[b], getattr(begun[k][1], name)[b])
+    assert [len(other) for other, _, _ in heard[1:]] == ([1, 1] if staged else [])
+    assert (fit.objective(fit.x)[0] <= fit.objective(x)[0]).all()
+
+
+def replace_rows(fit, task, weight):
+    """The objective of a fit on other rows."""
+    table = members.table_of(fit.columns.at(task.rows.X), len(task.rows.y))
+    y = task.units.scale_y(task.rows.y)
+    return replace(fit.objective, table=table, y=y, weight=weight / weight.sum(axis=1, keepdims=True), pool=None)
+
+
+def test_the_first_of_several_starts_is_that_of_one():
+    """And threads change nothing."""
+    task = task_of()
+    one, three = (replace(PLAIN, starts=k, steps=0) for k in (1, 3))
+    alone = fit_member(task, one, folds_of(task), [0], None, never)[0]
+    found = fit_member(task, three, folds_of(task), [0], None, never)[0]
+    with ThreadPoolExecutor(2) as pool:
+        again = fit_member(task, three, folds_of(task), [0], pool, never)[0]
+    np.testing.assert_array_equal(found.x, again.x)
+    assert (found.objective(found.x)[0] <= alone.objective(alone.x)[0]).all()
+
+
+def test_a_start_that_came_to_no_number_is_not_taken():
+    task = task_of()
+    objective = fit_member(task, PLAIN, folds_of(task), [0], None, never)[0].objective
+    x = np.zeros((len(objective.group), int(np.prod(objective.shape))))
+    memories = [Memory(*x.shape) for _ in range(2)]
+    with np.errstate(invalid="ignore"):
+        found, _ = lowest([(np.full_like(x, np.nan), memories[0]), (x, memories[1])], objective)
+    np.testing.assert_array_equal(found, x)
+
+
+def test_stopped_while_it_starts():
+    task, asked = task_of(), []
+
+    def stop():
+        asked.append(1)
+        return len(asked) > 5
+
+    fits = fit_member(task, replace(PLAIN, starts=3), folds_of(task), [0], None, stop)
+    assert len(fits) == 1 and np.isfinite(fits[0].objective(fits[0].x)[0]).all()

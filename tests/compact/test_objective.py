@@ -163,9 +163,9 @@ def test_one_piece_is_ridge_regression(shape):
 
 def test_gradients_of_the_function_are_those_of_its_values():
     objective, x, F = example(n=30, turn=True, block=30, seed=4)
-    rows, h = objective.table.rows[0], 1e-6
+    phi, h = objective.table.block(0), 1e-6
     for fit in range(len(x)):
-        (got,) = objective.gradients(x, fit, rows)
+        (got,) = objective.gradients(x, fit, phi)
         for j in range(F.shape[1]):
             up, down = F.copy(), F.copy()
             up[:, j] += h

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pldc.compact import search as module
 from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Task, fit_member
-from pldc.compact.plan import MOST_COLUMNS, Plan, plan_for
+from pldc.compact.plan import MOST_COLUMNS, Plan, plan_for, plan_for_classes
 from pldc.compact.search import NEW_SEED, Entry, Search, within
 from pldc.problem.losses import Squared
 from pldc.problem.recipe import Rows
@@ -278,3 +279,22 @@ def test_folds_that_leave_nothing_out_are_refused():
     search.splits = lambda n: []
     with pytest.raises(ValueError, match="leave no row out"):
         search.run(SMALL)
+
+
+def test_large_tables_have_several_starts():
+    """Of which one goes on: as many as their later stages pay for."""
+    for n, starts in ((1000, 1), (50_000, 1), (50_001, 2), (200_000, 2), (200_001, 4), (10**9, 4)):
+        assert plan_for(n, 5).starts == plan_for_classes(n, 5, 3).starts == starts
+
+
+def test_the_final_fits_have_the_starts_of_the_plan(monkeypatch):
+    seen = []
+
+    def spy(task, candidate, *rest, **more):
+        seen.append(candidate.starts)
+        return fit_member(task, candidate, *rest, **more)
+
+    monkeypatch.setattr(module, "fit_member", spy)
+    search_of(rows_of()).run(replace(SMALL, starts=3))
+    compared = SMALL.choosers * len(SMALL.candidates)
+    assert set(seen[:compared]) == {1} and set(seen[compared:]) == {3} and len(seen) > compared

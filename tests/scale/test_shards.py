@@ -267,27 +267,3 @@ def test_a_block_of_gaps_is_filled_with_medians(rows):
     holes = (np.full((50, D), np.nan), y[:50])
     model = DCRegressor(max_memory=1e7).fit(lambda: [*blocks_of(X, y), holes], None)
     assert model.score(X, y) > 0.5
-
-
-def test_the_best_start_goes_on(rows):
-    """By the objective over the sample, one of each kind."""
-    from pldc.compact import polish
-
-    class Start:
-        def __init__(self, value):
-            self.x, self.value = np.zeros((1, 1)), value
-
-    class Same:
-        @staticmethod
-        def of(fit, at):
-            return Same
-
-        @staticmethod
-        def fits(x, fit):
-            fit.objective = lambda x: (np.array([fit.value]), None)
-            return fit
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(polish, "Member", Same)
-        found = polish.lowest([Start(v) for v in (3.0, 5.0, 2.0, 6.0, 4.0, 1.0)], 2)
-    assert [fit.value for fit in found] == [2.0, 1.0]

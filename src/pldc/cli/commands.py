@@ -6,7 +6,8 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,21 @@ import numpy as np
 import pldc
 from pldc import export as formats
 from pldc.cli.rivals import MEASURES, rivals
-from pldc.cli.tables import ShellError, checked_goal, holds_classes, listed, output, read_table, split
+from pldc.cli.tables import (
+    COLUMNAR,
+    ShellError,
+    checked_goal,
+    holds_classes,
+    listed,
+    needs,
+    output,
+    read_table,
+    split,
+    stored,
+    without,
+)
 from pldc.estimators import DCClassifier, DCRegressor
+from pldc.scale.sources import features_of
 
 MODELS = (".json", ".json.gz")
 FEW_VALUES = 5  # of a target of numbers: perhaps they stand for classes
@@ -24,8 +38,14 @@ FEW_VALUES = 5  # of a target of numbers: perhaps they stand for classes
 def fit(options: argparse.Namespace) -> int:
     """Fit a model, save it, and say what it is."""
     goal = checked_goal(options.output, *MODELS)
-    X, y = split(read_table(options.data), options.target, options.data, options.drop)
-    model = estimator(options, y)
+    table: Any = stored(options.data, options.max_memory is not None)
+    if table is None:
+        X, y = split(read_table(options.data), options.target, options.data, options.drop)
+        model, rows = estimator(options, y), len(X)
+    else:
+        X, head = without(table, options.target, options.data, options.drop)
+        model, rows, y = estimator(options, head, whole=False), X.count_rows(), options.target
+        model.set_params(max_memory=options.max_memory)
     try:
         model.fit(X, y)
     except KeyboardInterrupt:
@@ -34,32 +54,49 @@ def fit(options: argparse.Namespace) -> int:
         model.save_model(goal)
         raise KeyboardInterrupt(f"interrupted; {goal} holds the best model so far") from None
     model.save_model(goal)
-    told = {"model": str(goal), "rows": len(X), "columns": X.shape[1], "seconds": model.model_.seconds}
+    told = {"model": str(goal), "rows": rows, "columns": model.n_features_in_, "seconds": model.model_.seconds}
     told["score"] = getattr(model, "cv_score_", None)
     say(options, told, lambda: f"{model.summary()}\nsaved to {goal}")
     return 0
 
 
 def predict(options: argparse.Namespace) -> int:
-    """Write predictions as CSV: with intervals, or the probabilities of classes."""
+    """Write predictions as CSV: with intervals, or the probabilities of classes. Parquet and Arrow go by in blocks."""
     model = pldc.load(options.model)
-    X = features(model, read_table(options.data), options.data)
+    if options.interval is not None and isinstance(model, DCClassifier):
+        raise ShellError("Classes have probabilities, not intervals: leave out --interval.")
+    frame = needs("pandas").DataFrame
+    with output(options.output) as file:
+        for k, X in enumerate(blocks(model, options.data)):
+            frame(answers(model, X, options.interval)).to_csv(file, index=False, header=k == 0)
+    return 0
+
+
+def blocks(model: Any, path: str) -> Iterator[Any]:
+    """Read the features of a table: all at once, or block by block."""
+    table = stored(path, Path(path).suffix in COLUMNAR)
+    if table is None:
+        yield features(model, read_table(path), path)
+        return
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        lacks(names, table.schema.names, path)
+    for block in features_of(table, None if names is None else list(names)):
+        yield block if names is not None else block.to_pandas().to_numpy()
+
+
+def answers(model: Any, X: Any, coverage: float | None) -> dict[str, Any]:
+    """Return the columns that are written for some rows."""
     found = model.predict(X)
     columns: dict[str, Any] = {"prediction": found}
     if model.model_.levels is not None:
         columns = {f"quantile {q:g}": values for q, values in zip(model.model_.levels, found.T, strict=True)}
-    if options.interval is not None:
-        if isinstance(model, DCClassifier):
-            raise ShellError("Classes have probabilities, not intervals: leave out --interval.")
-        columns["low"], columns["high"] = model.predict_interval(X, options.interval)
+    if coverage is not None:
+        columns["low"], columns["high"] = model.predict_interval(X, coverage)
     if isinstance(model, DCClassifier) and model.model_.temperature is not None:
         shares = model.predict_proba(X)
         columns |= {f"probability of {label}": p for label, p in zip(model.classes_, shares.T, strict=True)}
-    from pandas import DataFrame
-
-    with output(options.output) as file:
-        DataFrame(columns).to_csv(file, index=False)
-    return 0
+    return columns
 
 
 def explain(options: argparse.Namespace) -> int:
@@ -163,10 +200,10 @@ def explore(options: argparse.Namespace) -> int:
     return 0
 
 
-def estimator(options: argparse.Namespace, y: Any) -> Any:
-    """Return the estimator that suits the target and the options."""
+def estimator(options: argparse.Namespace, y: Any, whole: bool = True) -> Any:
+    """Return the estimator that suits the target, or its beginning, and the options."""
     kind = DCClassifier if options.loss in ("log", "hinge") or holds_classes(y, options.classes) else DCRegressor
-    if kind is DCRegressor and y.nunique() <= FEW_VALUES < len(y):
+    if whole and kind is DCRegressor and y.nunique() <= FEW_VALUES < len(y):
         progress(options, f"The target has {y.nunique()} values, taken as numbers: --classes makes classes of them.")
     given = {"n_pieces": options.pieces, "max_seconds": options.max_seconds, "random_state": options.seed}
     if options.loss is not None:
@@ -179,10 +216,15 @@ def features(model: Any, table: Any, name: str) -> Any:
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         return table.to_numpy()
-    lacking = [column for column in names if column not in table.columns]
+    lacks(names, table.columns, name)
+    return table[list(names)]
+
+
+def lacks(wanted: Any, there: Any, name: str) -> None:
+    """Refuse a table without some of the columns."""
+    lacking = [column for column in wanted if column not in there]
     if lacking:
         raise ShellError(f"{name} lacks columns of the model: {listed(lacking)}.")
-    return table[list(names)]
 
 
 def say(options: argparse.Namespace, told: Mapping[str, Any], text: Callable[[], str]) -> None:

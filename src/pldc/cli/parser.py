@@ -76,6 +76,7 @@ def make_parser() -> argparse.ArgumentParser:
     target(one, required=True)
     one.add_argument("-o", "--output", required=True, metavar="MODEL.json", help="where to save the model")
     settings(one)
+    one.add_argument("--max-memory", metavar="SIZE", help="such as 500MB: read in blocks, fit a sample first")
     common(one, json=True)
 
     one = command("predict", commands.predict, "predict the rows of a table")
@@ -142,7 +143,10 @@ def saved(parser: argparse.ArgumentParser) -> None:
 
 def table(parser: argparse.ArgumentParser) -> None:
     """Add a table."""
-    parser.add_argument("data", help="CSV (also .gz, .bz2, .xz) or Parquet; - for CSV from standard input")
+    parser.add_argument(
+        "data",
+        help="CSV (also .gz, .bz2, .xz) or Parquet; - for CSV from standard input; fit, predict: also Arrow, folders",
+    )
 
 
 def target(parser: argparse.ArgumentParser, required: bool) -> None:

@@ -14,7 +14,12 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, TextIO
 
+from pldc.scale.sources import opened
+
 MOST_BYTES = 4 << 30  # of a file that is read into memory
+MOST_CELLS = 125_000_000  # of a table in columns that is read into memory: a gigabyte of numbers
+COLUMNAR = (".parquet", ".pq", ".feather", ".arrow")
+HEAD = 1000  # rows that tell what a target is
 LOOK = 1 << 16  # bytes in which a file shows what it is
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 DATE = r"\s*\d{4}-\d{2}-\d{2}([ T].*)?\s*$"
@@ -35,7 +40,7 @@ def read_table(path: str) -> Any:
     if file.is_dir():
         raise ShellError(f"{path} is a folder: name a file.")
     if file.stat().st_size > MOST_BYTES:
-        raise ShellError(f"{path} has more than {MOST_BYTES >> 30} GiB: take a part of its rows.")
+        raise ShellError(f"{path} has more than {MOST_BYTES >> 30} GiB: write it as Parquet, which is read in blocks.")
     if file.suffix in (".parquet", ".pq"):
         needs("pyarrow")
         try:
@@ -44,6 +49,48 @@ def read_table(path: str) -> Any:
             raise ShellError(f"{path} is no Parquet file: {first_line(error)}") from None
     with PACKED.get(file.suffix, open)(path, "rb") as stream:
         return parsed(pandas, stream, path)
+
+
+def stored(path: str, asked: bool) -> Any:
+    """Return a dataset of Arrow where a table is to be read block by block, and None where it goes into memory.
+
+    So are folders, large tables, and those of which it is asked: Parquet, Arrow, and CSV with commas.
+    """
+    file = Path(path)
+    if path == "-" or (file.suffix not in (*COLUMNAR, ".csv") and not file.is_dir()):
+        if asked:
+            raise ShellError(f"{path} goes into memory: --max-memory needs Parquet, Arrow or an unpacked .csv.")
+        return None
+    if not file.exists() or (file.suffix == ".csv" and not asked):
+        return None
+    needs("pyarrow")
+    try:
+        dataset = opened(path)
+        rows, names = dataset.count_rows(), dataset.schema.names
+    except (ValueError, OSError) as error:
+        kind = (
+            "a folder, but not of Parquet"
+            if file.is_dir()
+            else f"no {'CSV' if file.suffix == '.csv' else 'Parquet'} file"
+        )
+        raise ShellError(f"{path} is {kind}: {first_line(error)}") from None
+    if not (asked or file.is_dir() or rows * len(names) > MOST_CELLS or file.suffix in (".feather", ".arrow")):
+        return None
+    if not rows:
+        raise ShellError(f"{path} has no rows.")
+    if len(set(names)) < len(names):
+        raise ShellError(f"{path} has several columns of one name: rename them.")
+    return dataset
+
+
+def without(dataset: Any, target: str, name: str, drop: Sequence[str] = ()) -> tuple[Any, Any]:
+    """Return a dataset without the columns that are not to be looked at, and the beginning of its target."""
+    require(dataset.schema.names, target, name, drop)
+    fields = [field for field in dataset.schema if field.name not in drop]
+    if len(fields) < 2:
+        raise ShellError(f"{name} has no column but the target.")
+    kept = dataset.replace_schema(needs("pyarrow").schema(fields))
+    return kept, kept.head(HEAD, columns=[target]).to_pandas()[target]
 
 
 def parsed(pandas: Any, stream: Any, name: str) -> Any:
@@ -83,9 +130,7 @@ def checked(frame: Any, name: str) -> Any:
 
 def split(table: Any, target: str, name: str, drop: Sequence[str] = ()) -> tuple[Any, Any]:
     """Return the features and the target of a table."""
-    for column in (target, *drop):
-        if column not in table.columns:
-            raise ShellError(f"{name} has no column {column!r}; it has {listed(table.columns)}.")
+    require(table.columns, target, name, drop)
     features = table.drop(columns=[target, *drop])
     if not features.shape[1]:
         raise ShellError(f"{name} has no column but the target.")
@@ -93,6 +138,13 @@ def split(table: Any, target: str, name: str, drop: Sequence[str] = ()) -> tuple
     if gone.any():
         raise ShellError(f"The target {target!r} is missing in {int(gone.sum())} rows: drop them first.")
     return features, table[target]
+
+
+def require(columns: Any, target: str, name: str, drop: Sequence[str]) -> None:
+    """Refuse a target, or columns to drop, that are not there."""
+    for column in (target, *drop):
+        if column not in columns:
+            raise ShellError(f"{name} has no column {column!r}; it has {listed(columns)}.")
 
 
 def listed(names: Any, most: int = 12) -> str:

@@ -8,7 +8,7 @@ from pldc.compact.objective import Objective
 from pldc.function.max_affine import Array
 
 FLOOR = 1e-3  # added to the mean eigenvalue one: no direction is lost for good
-MOST_ROWS = 4096  # whose gradients are looked at, at most about so many
+MOST_ROWS, BLOCK = 6144, 2048  # whose gradients are looked at, at most, and at one go
 
 
 def learned_turns(objective: Objective, x: Array) -> Array:
@@ -18,15 +18,13 @@ def learned_turns(objective: Objective, x: Array) -> Array:
     """
     table, D = objective.table, objective.table.size - 1
     outer, spread = np.zeros((len(x), D, D)), np.zeros((len(x), D, D))
-    seen = 0
-    for k, rows in enumerate(table.rows):
-        if seen > MOST_ROWS:
-            break
-        seen += rows.stop - rows.start
-        phi = table.block(k)[:-1].T.astype(np.float64)  # centred: columns have mean zero over all rows
+    for start in range(0, min(table.n, MOST_ROWS), BLOCK):
+        rows = slice(start, min(start + BLOCK, table.n))
+        columns = table.make(rows, table.dtype)
+        phi = columns[:-1].T.astype(np.float64)  # centred: columns have mean zero over all rows
         for b in range(len(x)):
             w = objective.weight[objective.group[b], rows].astype(np.float64)
-            g = objective.gradients(x, b, rows).astype(np.float64)
+            g = objective.gradients(x, b, columns).astype(np.float64)
             if len(g) > 1:  # of scores the differences count
                 g -= g.mean(axis=0)
             outer[b] += np.einsum("mnd,n,mne->de", g, w, g, optimize=True)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, IntArray
 
 MEMORY = 8
 ENOUGH = 1e-4  # share of the predicted decrease that a step has to bring
@@ -41,6 +41,14 @@ class Memory:
         self.newest = np.full(problems, slots - 1)
         self.scale = np.zeros(problems)  # γ; zero: nothing is remembered
         self.slots = slots
+
+    @classmethod
+    def of(cls, memories: list[Memory], which: IntArray) -> Memory:
+        """Return one whose problem b is that of memory ``which[b]``."""
+        out, each = cls(*memories[0].S.shape[::2], memories[0].slots), np.arange(len(which))
+        for name in ("S", "Y", "SY", "YY", "newest", "scale"):
+            setattr(out, name, np.stack([getattr(memory, name) for memory in memories])[which, each])
+        return out
 
     def products(self, g: Array) -> tuple[Array, Array]:
         """S'g and Y'g."""

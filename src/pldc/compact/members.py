@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from pldc.compact.begin import Begun, begin, lowest
 from pldc.compact.coordinates import learned_turns
-from pldc.compact.descent import Memory, minimise
+from pldc.compact.descent import minimise
+from pldc.compact.device import DeviceTable
 from pldc.compact.objective import PARTS, Form, Objective, Table
 from pldc.compact.start import class_planes, quantile_knots, tangent_planes
 from pldc.function.hinges import Hinges
@@ -52,6 +54,8 @@ class Candidate:
         How often coordinates are learned after the first fit.
     steps : int
         Evaluations of each fit.
+    starts : int
+        On the first rows of many; the one that is lowest on more rows goes on.
     """
 
     knots: int
@@ -59,6 +63,7 @@ class Candidate:
     ridges: tuple[float, ...]
     rounds: int = 0
     steps: int = 100
+    starts: int = 1
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ class Task:
     monotone : int array of shape (d,)
     classes : int
         Number of classes; one for a regression.
+    device : str or None
+        Of torch, for the products with all rows; None: NumPy.
     """
 
     rows: Rows
@@ -84,6 +91,7 @@ class Task:
     shape: str
     monotone: IntArray
     classes: int = 1
+    device: str | None = None
 
     @property
     def outputs(self) -> int:
@@ -245,10 +253,10 @@ def fit_member(
         monotone = task.monotone[columns.source]
     form, out = Form(task.signs, None, monotone), []
     for number in range(candidate.rounds + 1):
-        x, memory = np.zeros((0, 0)), None
+        begun: list[Begun] = []
         for size, steps in stages(n, candidate.steps):
             objective = Objective(
-                table_of(columns, size),
+                table_of(columns, size, task.device),
                 task.units.scale_y(task.rows.y[:size]),
                 groups[:, :size] / groups[:, :size].sum(axis=1, keepdims=True),
                 np.repeat(np.arange(count), len(ridges)),
@@ -259,12 +267,16 @@ def fit_member(
                 pool,
                 task.outputs,
             )
-            if memory is None:
-                x = starts(objective, task, columns, groups, [*np.atleast_1d(seed).tolist(), number], apart)
-                memory = Memory(*x.shape)
-            x, _ = minimise(objective, x, steps, stop, memory)
+            if begun:
+                x, memory = lowest(begun, objective)
+                begun = [(minimise(objective, x, steps, stop, memory)[0], memory)]
+            else:
+                own = [*np.atleast_1d(seed).tolist(), number]
+                seeds = [own + [k] * (k > 0) for k in range(candidate.starts)]
+                begun = begin(objective, lambda s, o: starts(o, task, columns, groups, s, apart), seeds, steps, stop)
             if stop():
                 break
+        x, _ = lowest(begun, objective)
         out.append(Fits(x, objective, columns))
         if stop() or number == candidate.rounds:
             break
@@ -282,12 +294,13 @@ def stages(n: int, steps: int) -> list[tuple[int, int]]:
     return [(size, max(steps // SHORTER**k, FEWEST_STEPS)) for k, size in enumerate(sizes)] + [(n, FEWEST_STEPS)]
 
 
-def table_of(columns: Columns, n: int) -> Table:
+def table_of(columns: Columns, n: int, device: str | None = None) -> Table:
     """Return the first n rows as the products want them."""
     keep = n * columns.size <= max(MOST_NUMBERS_KEPT, 2 * n * columns.X.shape[1])
-    return Table(
-        columns.block, columns.size, n, np.float32 if n > SINGLE_PRECISION_ROWS else np.float64, keep, BLOCK_ROWS
-    )
+    dtype = np.float32 if n > SINGLE_PRECISION_ROWS else np.float64
+    if device is not None:
+        return DeviceTable(columns.block, columns.size, n, dtype, keep, device)
+    return Table(columns.block, columns.size, n, dtype, keep, BLOCK_ROWS)
 
 
 def starts(

@@ -89,16 +89,42 @@ class Table:
         Hold all columns, instead of making them anew for every product.
     block : int
         Rows of a block.
+
+    Attributes
+    ----------
+    tile : int
+        Numbers of S in a tile.
     """
+
+    tile = TILE
 
     def __init__(self, make: Callable[[slice, Any], Array], size: int, n: int, dtype: Any, keep: bool, block: int):
         self.rows = [slice(start, min(start + block, n)) for start in range(0, n, block)]
         self.make, self.size, self.n, self.dtype = make, size, n, dtype
-        self.kept = [make(rows, dtype) for rows in self.rows] if keep else None
+        self.kept = [self.columns(rows) for rows in self.rows] if keep else None
 
-    def block(self, k: int) -> Array:
-        """Columns and ones of block k, shape (D + 1, rows)."""
-        return self.kept[k] if self.kept else self.make(self.rows[k], self.dtype)
+    def columns(self, rows: slice) -> Any:
+        """Columns and ones of some rows, shape (D + 1, rows)."""
+        return self.make(rows, self.dtype)
+
+    def block(self, k: int) -> Any:
+        """Columns and ones of block k."""
+        return self.kept[k] if self.kept else self.columns(self.rows[k])
+
+    def highest(self, pieces: Array, k: int) -> tuple[Array, Any]:
+        """Return the highest pieces of each part in block k, (fits, parts, rows), and what `pulled` needs."""
+        phi = self.block(k)
+        S = (pieces.reshape(-1, self.size) @ phi).reshape(*pieces.shape[:3], phi.shape[1])
+        top = S.max(axis=2)
+        return top, (S, top, phi)
+
+    def pulled(self, pull: Array, state: Any) -> Array:
+        """Return the gradient along the pieces where that along the highest ones is `pull`; the state is used up."""
+        S, top, phi = state
+        active = top[:, :, None] == S  # pieces that tie, as almost none do, are all counted
+        np.multiply(active, pull[:, :, None], out=S)
+        gradient = S.reshape(-1, S.shape[-1]) @ phi.T
+        return np.asarray(gradient.reshape(*S.shape[:3], self.size))
 
 
 @dataclass(frozen=True)
@@ -159,7 +185,7 @@ class Objective:
         shape = (len(x), self.outputs, self.table.n) if self.loss.scores else (len(x), self.table.n)
         out = np.empty(shape, dtype=self.table.dtype)
         for fits, rows, f in self._over_tiles(
-            lambda tile: (tile[0], self.table.rows[tile[1]], self._f(pieces, *tile)[1])
+            lambda tile: (tile[0], self.table.rows[tile[1]], self._f(pieces, *tile)[0])
         ):
             out[fits, ..., rows] = f
         return out
@@ -168,7 +194,7 @@ class Objective:
         """Do the work of each tile, in the order of tiles whatever the number of threads: sums are the same."""
         across = int(np.prod(self.shape[:2]))
         rows = self.table.rows[0].stop
-        step = max(1, TILE // (across * rows))
+        step = max(1, self.table.tile // (across * rows))
         total = len(self.group)
         tiles = [
             (slice(b, min(b + step, total)), k) for k in range(len(self.table.rows)) for b in range(0, total, step)
@@ -177,37 +203,30 @@ class Objective:
             return map(work, tiles)
         return self.pool.map(work, tiles)
 
-    def _f(self, pieces: Array, fits: slice, k: int) -> tuple[Array, Array, Array, Array]:
-        phi = self.table.block(k)
-        mine = pieces[fits]
-        S = (mine.reshape(-1, mine.shape[-1]) @ phi).reshape(*mine.shape[:3], phi.shape[1])
-        top = S.max(axis=2)
-        signed = np.array(self.form.signs, dtype=S.dtype)[:, None] * top
+    def _f(self, pieces: Array, fits: slice, k: int) -> tuple[Array, Any]:
+        top, state = self.table.highest(pieces[fits], k)
+        signed = np.array(self.form.signs, dtype=top.dtype)[:, None] * top
         if self.loss.scores:
             signed = signed.reshape(len(top), self.outputs, -1, top.shape[-1]).swapaxes(1, 2)
-        return S, signed.sum(axis=1), top, phi
+        return signed.sum(axis=1), state
 
     def _tile(self, pieces: Array, tile: tuple[slice, int]) -> tuple[slice, Array, Array]:
         fits, k = tile
-        S, f, top, phi = self._f(pieces, fits, k)
+        f, state = self._f(pieces, fits, k)
         rows = self.table.rows[k]
         w = self.weight[self.group[fits], rows]
         value, gradient = self.loss.both(f, self.y[rows])
         loss = np.einsum("bn,bn->b", w, value)
-        slope = (w[:, None] * gradient.reshape(len(w), self.outputs, -1)).astype(S.dtype)
-        active = top[:, :, None] == S  # pieces that tie, as almost none do, are all counted
+        slope = (w[:, None] * gradient.reshape(len(w), self.outputs, -1)).astype(f.dtype)
         parts = len(self.form.signs) // self.outputs
-        pull = np.array(self.form.signs, dtype=S.dtype)[:, None] * np.repeat(slope, parts, axis=1)
-        np.multiply(active, pull[:, :, None], out=S)
-        gradient = S.reshape(-1, S.shape[-1]) @ phi.T
-        return fits, loss, gradient.reshape(pieces[fits].shape)
+        pull = np.array(self.form.signs, dtype=f.dtype)[:, None] * np.repeat(slope, parts, axis=1)
+        return fits, loss, self.table.pulled(pull, state)
 
-    def gradients(self, x: Array, fit: int, rows: slice) -> Array:
-        """∇f along the columns at the rows of a block, for one fit, (outputs, rows, D)."""
-        k = self.table.rows.index(rows)
+    def gradients(self, x: Array, fit: int, phi: Array) -> Array:
+        """∇f of one fit along the columns at rows φ, (D + 1, rows): (outputs, rows, D)."""
         theta = x.reshape(len(x), *self.shape)[[fit]]
         pieces = self.form.at([fit]).pieces(theta)[0]
-        S = pieces.astype(self.table.dtype).reshape(-1, pieces.shape[-1]) @ self.table.block(k)
+        S = pieces.astype(phi.dtype).reshape(-1, pieces.shape[-1]) @ phi
         best = S.reshape(*pieces.shape[:2], -1).argmax(axis=1)
         slopes = np.array([s * part[at, :-1] for s, part, at in zip(self.form.signs, pieces, best, strict=True)])
         return np.asarray(slopes.reshape(self.outputs, -1, *slopes.shape[1:]).sum(axis=1))

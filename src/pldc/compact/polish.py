@@ -21,7 +21,6 @@ from pldc.problem.recipe import Rows
 PASSES, MORE_PASSES = 3, 15  # steps over all rows, after the first evaluation; the more after a small sample,
 SMALL_SAMPLE = 100_000  # of fewer rows than this
 WARM_STEPS = 40  # over the sample before them, to know its curvature
-STARTS = 4  # on the sample, of which the best goes on: rows are many, so that one would be all that is fitted to them
 
 
 @dataclass(frozen=True)
@@ -126,13 +125,6 @@ def warm(fit: Fits, stop: Callable[[], bool]) -> Descent:
     memory = Memory(*fit.x.shape)
     x, _ = minimise(fit.objective, fit.x, WARM_STEPS, stop, memory)
     return Descent(x, memory)
-
-
-def lowest(fits: list[Fits], kinds: int) -> list[Fits]:
-    """Of starts of so many kinds, which follow each other, return the one of each kind with the lowest objective."""
-    value = [float(Member.of(fit, len(fit.x) - 1).fits(fit.x[-1], fit).objective(fit.x[-1:])[0][0]) for fit in fits]
-    kinds = min(kinds, len(fits))
-    return [fits[min(range(k, len(fits), kinds), key=value.__getitem__)] for k in range(kinds)]
 
 
 def polished(

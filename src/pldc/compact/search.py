@@ -19,7 +19,7 @@ import numpy as np
 from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Fits, Task, fit_member
 from pldc.compact.plan import FEW_ROWS, MANY_ROWS, Plan
-from pldc.compact.polish import STARTS, Total, lowest, polished
+from pldc.compact.polish import Total, polished
 from pldc.compact.start import RARE, straight_line
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
@@ -130,14 +130,10 @@ class Search:
                     "The folds leave no row out among those that are compared on: shuffle the folds of cv."
                 )
             entries = self._choose(sample, splits, plan)
-            one = self.total is not None and plan.members == 1
-            if one:  # a start costs a sample's time alone: the best of several goes on
-                plan = replace(plan, members=STARTS)
             self._refit(entries, self.splits(n) if n <= MANY_ROWS else [], plan)
             if self.total is not None and self.found.fits:
-                fits = lowest(self.found.fits, len(entries)) if one else self.found.fits
                 self.began = self.clock.spent()
-                polished(fits, self.total, self.clock.over, self._polished)
+                polished(self.found.fits, self.total, self.clock.over, self._polished)
         finally:
             self.clock.cancelled = True  # threads that are still at work end at their next step
         return self.found
@@ -185,7 +181,7 @@ class Search:
         self.began = self.clock.spent()
         weight = self.task.rows.weight
         groups = np.array([*(within(train, weight) for train, _ in splits), weight])
-        last = [replace(e.alone, steps=plan.patience * e.candidate.steps) for e in entries]
+        last = [replace(e.alone, steps=plan.patience * e.candidate.steps, starts=plan.starts) for e in entries]
         jobs = [(candidate, NEW_SEED + s) for s in range(plan.members) for candidate in last]
         # Of many rows the folds are fitted from the first start of each kind alone.
         both = len(jobs) if len(weight) <= FEW_ROWS else len(last)

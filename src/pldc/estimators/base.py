@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import pldc
 from pldc.columns import Encoding
-from pldc.estimators.checks import flag, positive, shown, whole
+from pldc.estimators.checks import flag, positive, shown, torch_device, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.estimators.misses import missed_gap, missed_levels
 from pldc.estimators.sources import given_and_rest
@@ -49,6 +49,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     n_pieces: Any
     max_seconds: Any
     max_memory: Any
+    device: Any
     lam: Any
     cv: Any
     solver: Any
@@ -155,11 +156,12 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         cv = cross_validation(self.cv)
         if not isinstance(self.verbose, bool | np.bool_):
             whole("verbose", self.verbose, 0)
-        threads = self._threads()
+        threads, pieces = self._threads(), self._pieces()
         seed = 0 if self.random_state is None else self.random_state
         return Settings(
             recipe=self._recipe(given.columns),
-            n_pieces=self._pieces(),
+            n_pieces=pieces,
+            device=torch_device(self.device, pieces),
             max_seconds=None if self.max_seconds is None else positive("max_seconds", self.max_seconds, "None or "),
             lam=self._lam(),
             solver=solver_setting(self.solver, self._tol),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.checks import choice, flag, positive, shown, whole
+from pldc.function.device import torch_on
 from pldc.function.max_affine import Array
 
 HUGE = 1e50  # weights beyond which, and below one over which, they are scaled
@@ -34,10 +35,22 @@ def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
     return weight if 1 / HUGE < largest < HUGE else np.asarray(weight / largest)
 
 
+def torch_device(name: Any, pieces: str | int) -> str | None:
+    """Return the parameter `device`, of a fit of so many pieces; one that is not there is refused before any work."""
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise ValueError(f"device must be None or the name of a device of torch, such as 'cuda'; got {shown(name)}.")
+    if pieces == "rows":
+        raise ValueError("device is for fits of few pieces; for the program give solver=Admm(device=...).")
+    torch_on(name)
+    return name
+
+
 def refuse_masked(name: str, value: Any) -> None:
     """Refuse an array with a mask: NumPy would read the numbers behind it as if it were not there."""
     if np.ma.is_masked(value):
         raise ValueError(f"{name} is a masked array with values that are missing: fill or drop them first.")
 
 
-__all__ = ["check_weight", "choice", "flag", "positive", "refuse_masked", "shown", "whole"]
+__all__ = ["check_weight", "choice", "flag", "positive", "refuse_masked", "shown", "torch_device", "whole"]

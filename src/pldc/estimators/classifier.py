@@ -66,6 +66,8 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
     max_memory : int or str, optional
         Bytes, or a text such as "500MB", for a table that is read block by block: a path, a dataset of Arrow, an array
         on disk, a function that gives blocks. None: 1 GB. See the page on large tables.
+    device : str, optional
+        Of torch, such as "cuda", for the products of few pieces with all rows. None: NumPy.
     lam : "cv" or float, default="cv"
         Of the program: weight of the seminorms, by cross-validation, or a number > 0.
     penalty : {"joint", "componentwise"} or Seminorm, default="joint"
@@ -154,6 +156,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         cv: Any = 5,
         max_seconds: float | None = None,
         max_memory: float | str | None = None,
+        device: str | None = None,
         lam: float | str = "cv",
         penalty: str | Seminorm = "joint",
         standardize: bool = True,
@@ -169,6 +172,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         self.cv = cv
         self.max_seconds = max_seconds
         self.max_memory = max_memory
+        self.device = device
         self.lam = lam
         self.penalty = penalty
         self.standardize = standardize

@@ -83,6 +83,8 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
     max_memory : int or str, optional
         Bytes, or a text such as "500MB", for a table that is read block by block: a path, a dataset of Arrow, an array
         on disk, a function that gives blocks. None: 1 GB. See the page on large tables.
+    device : str, optional
+        Of torch, such as "cuda", for the products of few pieces with all rows. None: NumPy.
     lam : "cv", "srm" or float, default="cv"
         Of the program: weight of the seminorm. Smaller follows the data more closely.
         "cv": by cross-validation on a geometric grid whose scale is the maximum discrepancy of the rows (see
@@ -205,6 +207,7 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
         cv: Any = 5,
         max_seconds: float | None = None,
         max_memory: float | str | None = None,
+        device: str | None = None,
         lam: float | str = "cv",
         penalty: str | Seminorm = "componentwise",
         standardize: bool = True,
@@ -222,6 +225,7 @@ class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, D
         self.cv = cv
         self.max_seconds = max_seconds
         self.max_memory = max_memory
+        self.device = device
         self.lam = lam
         self.penalty = penalty
         self.standardize = standardize

@@ -1,4 +1,4 @@
-"""C: a model as one header without dependencies, in double or single precision."""
+"""C: a model as one header without dependencies, for rows in double or single precision."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ START = """
 #define $guard
 #include <math.h>
 #include <string.h>
+"""
+SINGLE = """
+/* Rows and answers are single, sums between are double: far from the data both parts of a sum are large, and cancel.
+   -DPLDC_SUM=float is for machines without doubles; far from the data it loses digits. */
+#ifndef PLDC_SUM
+#define PLDC_SUM double
+#endif
 """
 TABLES = """
 static const $real ${name}_center[] = {$center};
@@ -70,25 +77,22 @@ static inline void ${name}_values(const $cell *row, $real *out) {
 }
 """
 REGRESSION = """
-static inline $real ${name}_predict(const $cell *row) {
+static inline $outside ${name}_predict(const $cell *row) {
   $real value;
   ${name}_values(row, &value);
-$cuts  return value;
+$cuts  return ($outside)value;
 }
 """
 LEVELS = """
 /* Predictions of all levels, in order. */
-static inline void ${name}_predict(const $cell *row, $real *out) {
-  ${name}_values(row, out);
+static inline void ${name}_predict(const $cell *row, $outside *out) {
+  $real values[$functions];
+  ${name}_values(row, values);
   for (int k = 0; k < $functions; k++) {
-    $real value = out[k];
+    $real value = values[k];
     int j = k;
-    for (; j > 0 && out[j - 1] > value; j--) out[j] = out[j - 1];
-    out[j] = value;
-  }
-  for (int k = 0; k < $functions; k++) {
-    $real value = out[k];
-$cuts    out[k] = value;
+$cuts    for (; j > 0 && out[j - 1] > value; j--) out[j] = out[j - 1];
+    out[j] = ($outside)value;
   }
 }
 """
@@ -96,8 +100,10 @@ CLASSES = """
 /* Labels of the classes, in the order of the scores. */
 static $label const ${name}_labels[$functions] = {$labels};
 
-static inline void ${name}_scores(const $cell *row, $real *scores) {
-  ${name}_values(row, scores);
+static inline void ${name}_scores(const $cell *row, $outside *scores) {
+  $real values[$functions];
+  ${name}_values(row, values);
+  for (int k = 0; k < $functions; k++) scores[k] = ($outside)values[k];
 }
 
 /* Place of the class with the highest score. */
@@ -116,21 +122,21 @@ static inline $label ${name}_label(const $cell *row) {
 }
 """
 PROBABILITIES = """
-static inline void ${name}_probabilities(const $cell *row, $real *p) {
-  $real total = 0, top;
-  ${name}_values(row, p);
-  top = p[0];
+static inline void ${name}_probabilities(const $cell *row, $outside *p) {
+  $real total = 0, top, values[$functions];
+  ${name}_values(row, values);
+  top = values[0];
   for (int k = 1; k < $functions; k++) {
-    if (p[k] > top) top = p[k];
+    if (values[k] > top) top = values[k];
   }
-  for (int k = 0; k < $functions; k++) total += p[k] = $exp($temperature * (p[k] - top));
-  for (int k = 0; k < $functions; k++) p[k] /= total;
+  for (int k = 0; k < $functions; k++) total += values[k] = ($real)exp($temperature * (values[k] - top));
+  for (int k = 0; k < $functions; k++) p[k] = ($outside)(values[k] / total);
 }
 """
 CELLS = """
 /* A cell of a row: a text for a category, NULL if it is missing; else a number, NAN if it is missing. Dates are days
    since 1 January 1970, on the clock of the training. */
-typedef struct { $real number; const char *text; } ${name}_cell;
+typedef struct { $outside number; const char *text; } ${name}_cell;
 """
 
 
@@ -146,6 +152,8 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     ----------
     model : fitted DCRegressor or DCClassifier, Model or PLDC
     dtype : {"double", "float"}, default="double"
+        Of rows and answers. With "float", sums between are in double precision; the macro ``PLDC_SUM`` says otherwise,
+        for machines without doubles, and then digits are lost far from the data.
     name : str, default="pldc"
         What all names begin with: give several models different ones.
 
@@ -158,7 +166,7 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     choice("dtype", dtype, ("double", "float"))
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(f"name must be one that C allows, of letters, digits and underscores; got {name!r:.80}.")
-    known, number = learned(model, TYPES[dtype]), NUMBERS[dtype]
+    known, (number, inside) = learned(model, TYPES[dtype]), NUMBERS[dtype]
     bent: list[tuple[int, float, float]] = []
     terms, parts, width = [], [], len(known.features)
     for hinges, group in known.groups():
@@ -174,7 +182,8 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     words = {
         "name": name,
         "guard": f"{name.upper()}_H",
-        "real": dtype,
+        "real": "double" if dtype == "double" else "PLDC_SUM",
+        "outside": dtype,
         "cell": dtype if known.plain else f"{name}_cell",
         "functions": len(known.functions),
         "features": len(known.features),
@@ -186,17 +195,24 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
         "length": _row(map(number, length)),
         "term": _row(terms),
         "pieces": ",\n  ".join(parts),
-        "rules": "\n".join(f"  x[{k}] = {rule};" for k, rule in enumerate(_features(known, number))),
-        "cuts": _cuts(known, number),
+        "rules": "\n".join(f"  x[{k}] = {rule};" for k, rule in enumerate(_features(known, inside))),
+        "cuts": _cuts(known, inside),
         "label": LABELS[type(labels[0])],
         "labels": _row(map(_label, labels)),
-        "exp": "expf" if dtype == "float" else "exp",
-        "temperature": number(known.temperature or 0.0),
+        "temperature": inside(known.temperature or 0.0),
     }
     answers = [REGRESSION if known.levels is None else LEVELS]
     if known.classes is not None:
         answers = [CLASSES] if known.temperature is None else [CLASSES, PROBABILITIES]
-    templates = [START, *([] if known.plain else [CELLS]), TABLES, BODY, *answers, "\n#endif\n"]
+    templates = [
+        START,
+        *([SINGLE] if dtype == "float" else []),
+        *([] if known.plain else [CELLS]),
+        TABLES,
+        BODY,
+        *answers,
+        "\n#endif\n",
+    ]
     listed = " ".join(", ".join(column for column, _ in known.columns).replace("*", "×").replace("\\", "/").split())
     title = f"/* {known.title} Columns: {listed} */"
     return title + "".join(Template(each).substitute(words) for each in templates)
@@ -207,9 +223,15 @@ def _double(value: float) -> str:
 
 
 def _single(value: float) -> str:
+    """Return a number that also sums in single precision could take."""
     if abs(value) > float(np.finfo(np.float32).max):
         raise ValueError(f"{value} is beyond all numbers of single precision: take dtype='double'.")
-    return f"{np.float32(value)!s}f" if math.isfinite(value) else "NAN"
+    return _double(value)
+
+
+def _cast(value: float) -> str:
+    """Return a number inside an expression: uncast, it would draw the others to double."""
+    return f"(PLDC_SUM){_single(value)}"
 
 
 def _row(values: Iterable[str]) -> str:
@@ -273,6 +295,6 @@ def _date(feature: Any, cell: str, number: Callable[[float], str]) -> str:
 
 
 TYPES: dict[str, type] = {"double": np.float64, "float": np.float32}
-NUMBERS: dict[str, Callable[[float], str]] = {"double": _double, "float": _single}
+NUMBERS: dict[str, tuple[Callable[[float], str], ...]] = {"double": (_double, _double), "float": (_single, _cast)}
 LABELS = {str: "const char *", int: "long", bool: "int", float: "double"}
 FEATURES = {"number": _number, "missing": _missing, "level": _level, "statistic": _statistic, "date": _date}

@@ -2,7 +2,8 @@
 
 A part of a term is one product and a maximum over its pieces: Gemm → ReduceMax. Terms are added up, and a regression is
 cut to its limits by Clip. Rows are shifted to the mean of the training rows first, and the mean piece is subtracted
-from both parts of a term, where it cancels: numbers stay small, and single precision loses little.
+from both parts of a term, where it cancels: numbers stay small. Sums are in double precision, also between inputs and
+outputs that are single: both parts of a term grow with the distance from the data, and cancel.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pldc.export.learned import record_of, rounded
+from pldc.export.learned import record_of
 from pldc.export.onnx_columns import add_features
 from pldc.export.onnx_nodes import Graph
 from pldc.function import PLDC, Hinges
@@ -31,7 +32,8 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
     model : DCRegressor, DCClassifier, Model or PLDC
         Fitted. A function stands for itself: nothing cuts its values to a range.
     dtype : {"double", "single"}, default="double"
-        Of the input, the outputs and all numbers between.
+        Of inputs and outputs. What lies between is in double precision; a network of style="relu" is of one kind of
+        numbers throughout.
     style : {"max", "relu"}, default="max"
         "relu": a network of Gemm and Relu alone, which tools of optimisation read; of a regression or a function. Its
         input are the features that functions see: it knows no columns, and no missing cells.
@@ -60,10 +62,11 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
         )
     if explain and record.levels is not None:
         raise ValueError("Several quantiles have no explanation: export functions_ one by one.")
-    graph = Graph(DTYPES[dtype])
     if style == "relu":
+        graph = Graph(DTYPES[dtype])
         _network(graph, record)
     else:
+        graph = Graph(np.float64, DTYPES[dtype])
         _predictor(graph, record, explain)
     names = record.feature_names
     return graph.model(record.version, {} if names is None else {"feature_names": "\n".join(names)})
@@ -85,7 +88,7 @@ def _network(graph: Graph, record: Model) -> None:
 def _predictor(graph: Graph, record: Model, explain: bool) -> None:
     """Add what a model predicts: one number, several quantiles, or classes."""
     count, d = len(record.functions), len(record.center)
-    rows = Rows(graph, add_features(graph, record), rounded(record.center, graph.dtype))
+    rows = Rows(graph, add_features(graph, record), record.center)
     each = [rows.value(function) for function in record.functions]
     values = each[0] if count == 1 else graph.node("Concat", *each, axis=1)
     if record.classes is None:
@@ -115,7 +118,7 @@ def _increasing(graph: Graph, values: str, count: int) -> str:
 def _add_classes(graph: Graph, scores: str, record: Model) -> None:
     """Add the label of the highest score, and probabilities or scores."""
     labels = np.asarray(record.classes)
-    kind = {"i": np.int64, "u": np.int64, "f": graph.dtype, "b": np.bool_}.get(labels.dtype.kind, np.object_)
+    kind = {"i": np.int64, "u": np.int64, "f": graph.outside, "b": np.bool_}.get(labels.dtype.kind, np.object_)
     texts = labels.astype(str).astype(object) if kind is np.object_ else labels
     first = graph.node("ArgMax", scores, axis=1, keepdims=0)
     graph.output(graph.node("Gather", graph.constant(texts, kind), first, axis=0), "label", [], kind)

@@ -19,14 +19,16 @@ class Graph:
     ----------
     dtype : numpy dtype
         Of all numbers that are not said to be of another.
+    outside : numpy dtype, optional
+        Of inputs and outputs; the default is `dtype`.
     """
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: Any, outside: Any = None) -> None:
         try:
             import onnx
         except ImportError as error:
             raise ImportError("An ONNX graph needs the package onnx: pip install 'pldc[onnx]'.") from error
-        self.onnx, self.dtype = onnx, dtype
+        self.onnx, self.dtype, self.outside = onnx, dtype, outside or dtype
         self.domains: dict[str, int] = {}
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
@@ -34,15 +36,17 @@ class Graph:
         self.outputs: list[Any] = []
 
     def input(self, name: str, columns: int, dtype: Any = None) -> str:
-        """Add an input of rows and columns."""
-        self.inputs.append(self._described(name, [columns], dtype))
-        return name
+        """Add an input of rows and columns; numbers are returned as those of the graph."""
+        self.inputs.append(self._described(name, [columns], dtype or self.outside))
+        return name if dtype or self.outside is self.dtype else self.node("Cast", name, to=self.number_type())
 
     def output(self, tensor: str, name: str, shape: Sequence[int], dtype: Any = None) -> None:
         """Make a tensor of rows an output of that name; a tensor may have it already."""
-        if tensor != name:
+        if dtype is None and self.outside is not self.dtype:
+            self.node("Cast", tensor, name=name, to=self.number_type(self.outside))
+        elif tensor != name:
             self.node("Identity", tensor, name=name)
-        self.outputs.append(self._described(name, shape, dtype))
+        self.outputs.append(self._described(name, shape, dtype or self.outside))
 
     def number_type(self, dtype: Any = None) -> int:
         """Return ONNX's number for a kind of numbers."""

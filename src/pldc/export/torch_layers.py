@@ -16,17 +16,17 @@ class Group(nn.Module):
     start: Tensor
     width: Tensor
 
-    def __init__(self, known: Learned, number: int, dtype: torch.dtype):
+    def __init__(self, known: Learned, number: int):
         super().__init__()
         hinges, terms = known.groups()[number]
         source, start, width = zip(*ramps(hinges), strict=True) if hinges is not None else ([], [], [])
         self.register_buffer("source", torch.tensor(source, dtype=torch.long))
-        self.register_buffer("start", torch.tensor(start, dtype=dtype))
-        self.register_buffer("width", torch.tensor(width, dtype=dtype))
+        self.register_buffer("start", torch.tensor(start, dtype=torch.float64))
+        self.register_buffer("width", torch.tensor(width, dtype=torch.float64))
         self.functions = [function for function, _ in terms]
         parts = [pieces(term) for _, term in terms]
         self.plus, self.minus = (
-            nn.ParameterList([nn.Parameter(torch.tensor(part, dtype=dtype)) for part in both])
+            nn.ParameterList([nn.Parameter(torch.tensor(part, dtype=torch.float64)) for part in both])
             for both in zip(*parts, strict=True)
         )
 
@@ -61,17 +61,24 @@ class PiecewiseLinear(nn.Module):
 
     def __init__(self, known: Learned, dtype: str):
         super().__init__()
-        kind = torch.float64 if dtype == "double" else torch.float32
-        groups = [Group(known, k, kind) for k in range(len(known.groups()))]
+        self.single = dtype == "float"
+        groups = [Group(known, k) for k in range(len(known.groups()))]
         self.groups, self.functions = nn.ModuleList(groups), [group.functions for group in groups]
         self.count, self.classes, self.temperature = len(known.functions), known.classes, known.temperature
         self.low, self.high, self.levels = known.low, known.high, known.levels
         fills = [getattr(f, "fill", np.nan) for f in known.features] if known.plain else [np.nan] * len(known.center)
-        self.register_buffer("center", torch.tensor(known.center.tolist(), dtype=kind))
-        self.register_buffer("fill", torch.tensor(fills, dtype=kind))
+        self.register_buffer("center", torch.tensor(known.center.tolist(), dtype=torch.float64))
+        self.register_buffer("fill", torch.tensor(fills, dtype=torch.float64))
 
     def forward(self, x: Tensor) -> Tensor:
         """Return predictions (n,) of a regression, (n, m) of several quantiles, or scores (n, m)."""
+        return self._outside(self._values(x))
+
+    def _outside(self, values: Tensor) -> Tensor:
+        return values.float() if self.single else values
+
+    def _values(self, x: Tensor) -> Tensor:
+        x = x.to(self.center.dtype)  # double, also between inputs and outputs that are single
         x = torch.where(torch.isnan(x), self.fill, x) - self.center
         out: list[Tensor] = [torch.zeros(len(x), dtype=x.dtype, device=x.device) for _ in range(self.count)]
         for functions, group in zip(self.functions, self.groups, strict=True):
@@ -87,8 +94,8 @@ class PiecewiseLinear(nn.Module):
         """Return the probability of each class, (n, m)."""
         if self.temperature is None:
             raise ValueError("The scores of this model were not calibrated: they give no probabilities.")
-        return torch.softmax(self.temperature * self(x), dim=1)
+        return self._outside(torch.softmax(self.temperature * self._values(x), dim=1))
 
     def predict(self, x: Tensor) -> Tensor:
         """Return predictions, or the places of the classes with the highest score."""
-        return self(x) if self.classes is None else self(x).argmax(dim=1)
+        return self(x) if self.classes is None else self._values(x).argmax(dim=1)

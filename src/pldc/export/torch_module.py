@@ -25,6 +25,9 @@ def to_torch(model: Any, dtype: str = "double") -> PiecewiseLinear:
     ----------
     model : fitted DCRegressor or DCClassifier, Model or PLDC
     dtype : {"double", "float"}, default="double"
+        Of what it returns. Pieces and sums are in double precision, also of a module whose rows and answers are single;
+        ``module.float()`` makes all of it single, for devices without doubles, and then digits are lost far from the
+        data.
     """
     choice("dtype", dtype, ("double", "float"))
     try:

@@ -94,7 +94,7 @@ def compact_model(
     recipe, (n, d) = settings.recipe, rows.X.shape
     if total is not None:  # what is tried depends on how many rows there are, not on how many are in the sample
         n = total.rows
-    task = task_of(rows, recipe)
+    task = replace(task_of(rows, recipe), device=settings.device)
     straight = recipe.shape != "dc"  # a curve would bend a convex function
     hinged = bool(recipe.monotone.any()) and not straight  # its pieces can rise in the shape of an S
     plan = plan_for(n, d, plain=straight, hinged=hinged)

@@ -66,6 +66,8 @@ class Settings:
         Cut predictions to the range of the targets.
     max_seconds : float or None
         Of a fit of few pieces.
+    device : str or None
+        Of torch, for the products of a fit of few pieces; None: NumPy.
     threads : int or None
         Of a solve or a search; None: as many as the BLAS would use.
     jobs : int or None
@@ -90,6 +92,7 @@ class Settings:
     max_rows: int | None = 1500
     clip: bool = True
     max_seconds: float | None = None
+    device: str | None = None
     threads: int | None = None
     jobs: int | None = None
     seed: Any = 0

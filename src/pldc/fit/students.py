@@ -85,7 +85,7 @@ def learned(
             return np.clip(f(X), *limits) if recipe.shape == "dc" else f(X)  # cut, it would not be convex
 
         return learn(
-            task_of(part, recipe),
+            replace(task_of(part, recipe), device=settings.device),
             values,
             n_pieces,
             limits=limits,

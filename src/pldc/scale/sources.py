@@ -69,13 +69,14 @@ def opened(X: Any) -> Any:
     if is_dataset(X):
         return X
     try:
-        from pyarrow import dataset
+        from pyarrow import csv, dataset
     except ImportError as error:
         raise ImportError("Reading files needs pyarrow: pip install 'pldc[scale]'") from error
     path = os.fspath(X)
     if not os.path.exists(path):
         raise ValueError(f"X is {path!r:.200}, and there is no such file or folder: give a table, or where one is.")
-    kinds = {".feather": "feather", ".arrow": "feather", ".csv": "csv"}
+    commas = dataset.CsvFileFormat(convert_options=csv.ConvertOptions(strings_can_be_null=True))  # empty is missing
+    kinds = {".feather": "feather", ".arrow": "feather", ".csv": commas}
     try:
         return dataset.dataset(path, format=kinds.get(os.path.splitext(path)[1], "parquet"))
     except (OSError, ValueError) as error:

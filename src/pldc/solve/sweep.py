@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from pldc.function.device import torch_on
 from pldc.function.max_affine import Array, IntArray
 from pldc.solve.workers import Workers
 
@@ -204,15 +205,7 @@ class TorchSweep(Sweep):
 
     def __init__(self, X: Array, parts: int, workers: Workers, dtype: Any, device: str):
         super().__init__(X, parts, workers, dtype)
-        try:
-            import torch
-        except ImportError as error:
-            raise ImportError('device= needs torch: pip install "pldc[gpu]", or leave device out.') from error
-        try:
-            self.torch, self.device = torch, torch.device(device)
-            torch.zeros(1, device=self.device)
-        except (RuntimeError, AssertionError) as error:
-            raise ValueError(f"device={device!r} cannot be used: {str(error).splitlines()[0]}") from error
+        self.torch, self.device = torch_on(device)
         self.rows = max(8, DEVICE_BYTES // (len(X) * self.dtype.itemsize))
 
     def _negatives(self, left: Array, right: Array, forget: float) -> list[Entries]:

@@ -1,0 +1,133 @@
+"""Tables that the shell reads block by block: larger than the memory asked for, folders, and what is none."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cli.test_shell import run, said
+from tests.quick import few_kinds
+
+import pldc
+from pldc.cli import commands, tables
+from pldc.scale import sources
+
+pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+from pyarrow import csv, feather, parquet  # noqa: E402
+
+ROWS = 160_000  # with 9 columns 11.5 MB of numbers, more than the least --max-memory
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table of two Parquet files, and the same rows as one file of each kind."""
+    goal, rng = tmp_path_factory.mktemp("stored"), np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(ROWS, 7)), columns=[f"x{k}" for k in range(7)])
+    table["town"] = rng.choice(["Aa", "Bö", None], ROWS)
+    table["price"] = np.abs(table.x0) + table.x1 + (table.town == "Bö") + 0.1 * rng.normal(size=ROWS)
+    (goal / "parts").mkdir()
+    whole = pyarrow.Table.from_pandas(table, preserve_index=False)
+    for k in range(2):
+        parquet.write_table(whole.slice(k * ROWS // 2, ROWS // 2), goal / "parts" / f"{k}.parquet")
+    parquet.write_table(whole, goal / "whole.parquet")
+    feather.write_feather(whole, goal / "whole.feather")
+    csv.write_csv(whole, goal / "whole.csv")
+    parquet.write_table(whole.slice(0, 0), goal / "empty.parquet")
+    few = table[:300].assign(kind=np.where(table.price[:300] > 1, "high", "low"))
+    few.to_parquet(goal / "few.parquet")
+    return goal
+
+
+@pytest.fixture
+def no_memory(monkeypatch):
+    """Nothing may be read as a whole."""
+
+    def refuse(path):
+        raise AssertionError(f"{path} was read into memory")
+
+    monkeypatch.setattr(commands, "read_table", refuse)
+
+
+@pytest.mark.usefixtures("no_memory")
+def test_a_table_larger_than_the_memory_asked_for(folder, tmp_path, capsys):
+    models = {}
+    with few_kinds():
+        for name in ("parts", "whole.parquet", "whole.feather", "whole.csv"):
+            goal = tmp_path / f"{name}.json"
+            words = ("fit", folder / name, "--target", "price", "--drop", "x6", "--max-memory", "10MB", "-o", goal)
+            told = json.loads(said(capsys, *words, "--json", "--quiet"))
+            assert told["rows"] == ROWS and told["columns"] == 7
+            models[name] = pldc.load(goal)
+    table = sources.opened(folder / "parts").head(500)
+    inside = table.select([f"x{k}" for k in range(6)] + ["town"])
+    first = models["parts"].predict(inside)
+    assert np.corrcoef(first, table["price"].to_numpy())[0, 1] > 0.9
+    for model in models.values():
+        np.testing.assert_allclose(model.predict(inside), first, rtol=0, atol=1e-6 * np.ptp(first))
+    price = sources.opened(folder / "parts").to_table()["price"].to_numpy()
+    assert models["parts"].model_.target_range == (price.min(), price.max())  # a sample has not seen both ends
+
+
+@pytest.mark.usefixtures("no_memory")
+@pytest.mark.parametrize("name", ["parts", "whole.parquet", "whole.feather"])
+def test_predictions_go_by_in_blocks(folder, tmp_path, capsys, monkeypatch, name):
+    goal, asked = tmp_path / "m.json", []
+    with few_kinds():
+        said(
+            capsys,
+            "fit",
+            folder / "few.parquet",
+            "--target",
+            "price",
+            "--drop",
+            "kind",
+            "--max-memory",
+            "1GB",
+            "-o",
+            goal,
+        )
+    model = pldc.load(goal)
+    predict = type(model).predict
+    monkeypatch.setattr(type(model), "predict", lambda self, X: (asked.append(len(X)), predict(self, X))[1])
+    out = tmp_path / "out.csv"
+    assert run("predict", goal, folder / name, "--interval", "0.9", "-o", out) == 0
+    assert sum(asked) == ROWS and max(asked) <= sources.ROWS and len(asked) > 2
+    found, table = pd.read_csv(out), sources.opened(folder / name).to_table().drop(["price"])
+    assert list(found.columns) == ["prediction", "low", "high"] and len(found) == ROWS
+    np.testing.assert_allclose(found["prediction"], predict(model, table), rtol=1e-12)
+    np.testing.assert_allclose(found[["low", "high"]], np.column_stack(model.predict_interval(table, 0.9)), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("no_memory")
+def test_classes(folder, tmp_path, capsys):
+    goal = tmp_path / "m.json"
+    with few_kinds():
+        words = ("fit", folder / "few.parquet", "--target", "kind", "--drop", "price", "--max-memory", "1GB")
+        said(capsys, *words, "-o", goal)
+    table = sources.opened(folder / "few.parquet").to_table().drop(["price", "kind"])
+    lines = said(capsys, "predict", goal, folder / "few.parquet").splitlines()
+    assert lines[0] == "prediction,probability of high,probability of low" and len(lines) == 301
+    found = [line.split(",")[0] for line in lines[1:]]
+    assert found == pldc.load(goal).predict(table).tolist()
+
+
+def test_tables_that_fit_are_read_whole_and_large_ones_are_not(folder, monkeypatch):
+    assert tables.stored(str(folder / "whole.parquet"), asked=False) is None
+    assert tables.stored(str(folder / "whole.csv"), asked=False) is None
+    monkeypatch.setattr(tables, "MOST_CELLS", 9 * ROWS - 1)
+    assert tables.stored(str(folder / "whole.parquet"), asked=False).count_rows() == ROWS
+    assert tables.stored(str(folder / "parts"), asked=False).count_rows() == ROWS
+
+
+def test_what_cannot_be_read_in_blocks(folder, tmp_path, capsys):
+    fit = ("--target", "price", "-o", tmp_path / "m.json", "--max-memory")
+    (tmp_path / "packed.csv.gz").write_bytes(b"")
+    assert "unpacked" in said(capsys, "fit", tmp_path / "packed.csv.gz", *fit, "1GB", code=1)
+    assert "unpacked" in said(capsys, "fit", "-", *fit, "1GB", code=1)
+    assert "no rows" in said(capsys, "fit", folder / "empty.parquet", *fit, "1GB", code=1)
+    words = ("fit", folder / "whole.parquet", "--target", "cost", *fit[2:], "1GB")
+    assert "no column 'cost'; it has 'x0'" in said(capsys, *words, code=1)
+    assert "max_memory must be" in said(capsys, "fit", folder / "whole.parquet", *fit, "much", code=1)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("no table")
+    assert "folder, but not of Parquet" in said(capsys, "fit", tmp_path / "notes", *fit, "1GB", code=1)
