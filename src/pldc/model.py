@@ -212,6 +212,11 @@ class Model:
         return self.feature_names or tuple(f"x{k}" for k in range(len(self.center)))
 
     @property
+    def opposites(self) -> dict[int, str]:
+        """Of features that say whether a cell is a level or missing: what is true where they are 0."""
+        return {} if self.columns is None else self.columns.opposites
+
+    @property
     def source(self) -> IntArray:
         """The column that each feature comes from."""
         return np.arange(len(self.center)) if self.columns is None else self.columns.source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -349,7 +350,9 @@ class DCClassifier(ClassCounterfactuals, Reading, ClassifierMixin, DCEstimator):
         """
         X = self._points(X)
         functions = [thinned(f, X, tol) for f in self.functions_]
-        return RegionTable(class_regions(functions, X, self.classes_), self.model_.feature_names)
+        found = class_regions(functions, X, self.classes_)
+        found = replace(found, regions=replace(found.regions, opposites=self.model_.opposites))
+        return RegionTable(found, self.model_.feature_names)
 
 
 __all__ = ["DCClassifier"]

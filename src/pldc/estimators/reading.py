@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -222,7 +223,8 @@ class RegressionReading(Reading):
             the region, which follows. :meth:`PLDC.regions` of ``function_`` also says which region each row is in.
         """
         X = self._points(X)
-        return RegionTable(thinned(self.model_.function, X, tol).regions(X), self.model_.feature_names)
+        found = thinned(self.model_.function, X, tol).regions(X)
+        return RegionTable(replace(found, opposites=self.model_.opposites), self.model_.feature_names)
 
 
 def thinned(f: PLDC, X: Array, tol: float | None) -> PLDC:
