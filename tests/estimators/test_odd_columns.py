@@ -156,6 +156,27 @@ def test_decimals_are_numbers():
     np.testing.assert_array_equal(model.predict(frame(np.where(EVEN, 2.5, np.nan))), found)
 
 
+def test_text_that_is_no_category_is_pointed_out():
+    days = [f"2024-0{k % 9 + 1}-10" for k in range(N)]
+    with pytest.warns(UserWarning, match=r"'odd' holds dates as text.*to_datetime.*name it in categorical_f") as w:
+        model = fit(days)
+    assert len(w) == 1 and w[0].filename == __file__
+    keys = [f"key {k}" for k in range(N)]
+    with pytest.warns(UserWarning, match="'odd' is text, with 36 different levels in 36 rows: .* Drop a key"):
+        fit(keys)
+    with pytest.warns(UserWarning, match="with 24 different levels in 24 rows"):
+        fit(np.where(np.arange(N) < 24, keys, None))
+    for fine, given in (
+        (pd.Categorical(keys), {}),
+        (keys, {"categorical_features": [1]}),
+        (days, {"categorical_features": ["odd"]}),
+        ([f"town {k % 30}" for k in range(N)], {}),
+        (keys[:19] + [None] * (N - 19), {}),
+    ):
+        fit(fine, **given)  # a warning would be an error
+    assert model.predict(frame(days)).shape == (N,)
+
+
 def test_bytes_are_refused():
     with pytest.raises(TypeError, match="'odd' holds bytes, b'yes': decode them to text"):
         fit([b"yes", b"no"] * (N // 2))

@@ -14,7 +14,7 @@ import numpy as np
 import pldc
 from pldc import export as formats
 from pldc.cli.rivals import MEASURES, rivals
-from pldc.cli.tables import ShellError, checked_goal, holds_classes, listed, output, read_table, split
+from pldc.cli.tables import ShellError, categories, checked_goal, holds_classes, listed, output, read_table, split
 from pldc.estimators import DCClassifier, DCRegressor
 
 MODELS = (".json", ".json.gz")
@@ -24,8 +24,8 @@ FEW_VALUES = 5  # of a target of numbers: perhaps they stand for classes
 def fit(options: argparse.Namespace) -> int:
     """Fit a model, save it, and say what it is."""
     goal = checked_goal(options.output, *MODELS)
-    X, y = split(read_table(options.data), options.target, options.data, options.drop)
-    model = estimator(options, y)
+    X, y = split(read_table(options.data, options.categorical), options.target, options.data, options.drop)
+    model = estimator(options, X, y)
     try:
         model.fit(X, y)
     except KeyboardInterrupt:
@@ -43,7 +43,7 @@ def fit(options: argparse.Namespace) -> int:
 def predict(options: argparse.Namespace) -> int:
     """Write predictions as CSV: with intervals, or the probabilities of classes."""
     model = pldc.load(options.model)
-    X = features(model, read_table(options.data), options.data)
+    X = features(model, table_of(model, options.data), options.data)
     found = model.predict(X)
     columns: dict[str, Any] = {"prediction": found}
     if model.model_.levels is not None:
@@ -65,7 +65,7 @@ def predict(options: argparse.Namespace) -> int:
 def explain(options: argparse.Namespace) -> int:
     """Say why the first rows have their predictions."""
     model: Any = pldc.load(options.model)
-    X = features(model, read_table(options.data), options.data)[: options.rows]
+    X = features(model, table_of(model, options.data), options.data)[: options.rows]
     found = model.explain(X, method="path")
     if not options.json:
         print("\n\n".join(found.table(k) for k in range(len(X))))
@@ -86,7 +86,7 @@ def explain(options: argparse.Namespace) -> int:
 def simplify(options: argparse.Namespace) -> int:
     """Learn few pieces from a model and its table, save them, and say what that costs."""
     goal, model = checked_goal(options.output, *MODELS), pldc.load(options.model)
-    X, y = split(read_table(options.data), options.target, options.data, options.drop)
+    X, y = split(table_of(model, options.data), options.target, options.data, options.drop)
     model.set_params(verbose=int(not options.quiet))
     progress(options, f"simplifying to {options.pieces} pieces: some fits first, then the pieces …")
     simple = model.simplify(features(model, X, options.data), y, n_pieces=options.pieces)
@@ -102,10 +102,10 @@ def score(options: argparse.Namespace) -> int:
     """Cross-validate the model beside linear and boosted ones, on the same folds."""
     from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
 
-    X, y = split(read_table(options.data), options.target, options.data, options.drop)
+    X, y = split(read_table(options.data, options.categorical), options.target, options.data, options.drop)
     if not 2 <= options.folds <= len(X):
         raise ShellError(f"--folds must lie between 2 and the number of rows, {len(X)}; got {options.folds}.")
-    model = estimator(options, y)
+    model = estimator(options, X, y)
     classes = isinstance(model, DCClassifier)
     folds = (StratifiedKFold if classes else KFold)(options.folds, shuffle=True, random_state=0)
     measures, told = MEASURES[classes], {}
@@ -148,7 +148,7 @@ def explore(options: argparse.Namespace) -> int:
     goal, model = checked_goal(options.output, ".html", ".htm"), pldc.load(options.model)
     X = y = None
     if options.data is not None:
-        X = read_table(options.data)
+        X = table_of(model, options.data)
         if options.target is not None:
             X, y = split(X, options.target, options.data, options.drop)
         X = features(model, X, options.data)
@@ -163,7 +163,13 @@ def explore(options: argparse.Namespace) -> int:
     return 0
 
 
-def estimator(options: argparse.Namespace, y: Any) -> Any:
+def table_of(model: Any, path: str) -> Any:
+    """Read a table as that of the fit was read: the columns that were called categories stay text."""
+    named = model.categorical_features
+    return read_table(path, () if named is None or isinstance(named, str) else [str(name) for name in named])
+
+
+def estimator(options: argparse.Namespace, X: Any, y: Any) -> Any:
     """Return the estimator that suits the target and the options."""
     kind = DCClassifier if options.loss in ("log", "hinge") or holds_classes(y, options.classes) else DCRegressor
     if kind is DCRegressor and y.nunique() <= FEW_VALUES < len(y):
@@ -171,6 +177,8 @@ def estimator(options: argparse.Namespace, y: Any) -> Any:
     given = {"n_pieces": options.pieces, "max_seconds": options.max_seconds, "random_state": options.seed}
     if options.loss is not None:
         given["loss"] = options.loss
+    if options.categorical:
+        given["categorical_features"] = categories(X, options.categorical, options.data)
     return kind(**given, verbose=int(not options.quiet))
 
 
