@@ -11,7 +11,7 @@ import numpy as np
 
 from pldc.function.checks import shown, whole
 from pldc.function.max_affine import Array, IntArray
-from pldc.function.numbers import NOTHING, number, numbers, table
+from pldc.function.numbers import NOTHING, number, numbers, one_line, table
 from pldc.function.rules import Rule, find_rule, separation
 
 FEW_PIECES = 64  # of each part, up to which all regions are shown
@@ -139,7 +139,7 @@ class Regions:
             lines.append(f"… and {len(names) - len(features)} more features, of smaller slopes")
         for k, rule in enumerate(self.rules[:listed]):
             sure = f"precision {rule.precision:.0%}, recall {rule.recall:.0%}"
-            lines += wrap(f"{k}: {rule.text(names, self.opposites)} ({sure})", max(width, 20), subsequent_indent="   ")
+            lines += wrap(f"{k}: {one_line(rule.text(names, self.opposites))} ({sure})", max(width, 20), subsequent_indent="   ")
         if len(self) > listed:
             lines.append(f"… and {len(self) - listed} more regions with {int(self.count[listed:].sum())} rows")
         return "\n".join(lines)
@@ -193,6 +193,7 @@ class RegionTable(dict[str, Array]):
 
 
 def _cut(name: str) -> str:
+    name = one_line(name)
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
