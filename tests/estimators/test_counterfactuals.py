@@ -188,7 +188,7 @@ def test_what_cannot_move_is_named(model):
     with pytest.raises(ValueError) as error:
         model.counterfactual(FRAME.iloc[gap], np.float64(50.0), fixed=["dose", "wait", "garden"])
     told = "These stay as they are: categories ('cut'), missing cells ('age'), dates ('when')."
-    assert str(error.value).startswith("No row within the bounds with a prediction of 50 exists: widen the bounds")
+    assert str(error.value).startswith("No row within the bounds with a prediction of 50 exists; widen the bounds")
     assert str(error.value).endswith(told)
     low = DCRegressor(lam=0.1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
     with pytest.raises(ValueError, match=r"got 1313\.5\.$"):

@@ -199,7 +199,7 @@ def test_the_scorer_is_named_and_a_part_that_is_zero_is_not_counted(frame):
     for model in (named, own):
         first = str(model).splitlines()[0]
         assert "−" not in first and f" {max(model.function_.n_pieces)} pieces" in first
-        assert len(str(model).splitlines()) == 5 and "matters: dose\\n(mg) " in str(model)
+        assert len(str(model).splitlines()) == 5 and "dose\\n(mg) " in str(model)
     for shown in (simple.region_table(odd), simple.explain(odd[:1]), named.interactions(odd), named.curve(0, odd)):
         assert "dose\n" not in str(shown)
     assert "slope of dose\\n(mg)" in str(simple.region_table(odd)) and ": dose\\n(mg) " in str(simple.region_table(odd))

@@ -38,4 +38,4 @@ def test_a_table_has_its_names_to_the_left():
 
 
 def test_line_breaks_in_names_are_written_out():
-    assert table(["a\nb", "c"], [["x\ty", "größe − ≤"]]) == ["a\\nb            c", "x\\ty  größe − ≤"]
+    assert table(["a\nb", "c"], [["x\ty", "größe − ≤"]]) == ["a\\nb          c", "x\\ty  größe − ≤"]

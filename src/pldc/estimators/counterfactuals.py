@@ -69,7 +69,7 @@ class Counterfactuals:
         """Return the answer in the columns of the table; `reached` is a function of the nearest row."""
         row, cells = question.given
         if found.point is None:
-            why = "exists:" if np.isinf(found.bound) else f"was found in {question.seconds:g} seconds: raise max_seconds,"
+            why = "exists;" if np.isinf(found.bound) else f"was found in {question.seconds:g} seconds: raise max_seconds,"
             raise ValueError(
                 f"No row within the bounds {wanted} {why} widen the bounds or fix fewer features."
                 + self._held(cells)
