@@ -165,7 +165,9 @@ def test_classes_of_a_real_table(classes):
 
 def test_whole_numbers_stay_whole():
     rng = np.random.default_rng(3)
-    table = pd.DataFrame({"rooms": rng.integers(1, 9, 80), "area": rng.normal(100, 20, 80), "sea": rng.random(80) < 0.5})
+    table = pd.DataFrame(
+        {"rooms": rng.integers(1, 9, 80), "area": rng.normal(100, 20, 80), "sea": rng.random(80) < 0.5}
+    )
     price = 30.0 * table["rooms"] + table["area"] + 15.0 * table["sea"]
     with few_kinds():
         model = DCRegressor(n_jobs=1, clip=False).fit(table, price)

@@ -265,7 +265,9 @@ def test_bins_are_levels_by_their_text(form, tmp_path):
 
 def test_objects_are_named_with_the_remedy_unless_they_are_called_categories():
     cells = pd.cut(pd.Series(X), 2).astype(object)
-    with pytest.raises(TypeError, match=r"'odd' holds Interval\(.*, of type Interval: .* in categorical_features: they"):
+    with pytest.raises(
+        TypeError, match=r"'odd' holds Interval\(.*, of type Interval: .* in categorical_features: they"
+    ):
         fit(cells)
 
 

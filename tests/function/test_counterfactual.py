@@ -117,7 +117,11 @@ def test_a_score_that_leads_all_others_is_the_optimum_of_a_mixed_integer_program
 @pytest.mark.parametrize("seed", range(8))
 def test_whole_numbers_are_the_optimum_of_a_mixed_integer_program(seed):
     f, x, _, cost, _ = case(100 + seed, 2, "plain")
-    x, box, whole = np.array([1.0, x[1]]), np.array([[-4.0, 6.0], [-0.7, 0.7]]) + [[0.0], [x[1]]], np.array([True, False])
+    x, box, whole = (
+        np.array([1.0, x[1]]),
+        np.array([[-4.0, 6.0], [-0.7, 0.7]]) + [[0.0], [x[1]]],
+        np.array([True, False]),
+    )
     corners = f(np.random.default_rng(seed).uniform(box[:, 0], box[:, 1], (2000, 2)))
     for threshold in np.quantile(corners, [0.02, 0.3, 0.7, 0.98]):
         found = nearest_crossing(f, x, threshold, cost, box, whole=whole)

@@ -50,7 +50,9 @@ class Encoding:
     def opposites(self) -> dict[int, str]:
         """Of features that say whether a cell is a level or missing: what is true where they are 0, by their places."""
         named = zip(self.features, self.feature_names, strict=True)
-        both = [(name, f.name(self.columns[f.column].name), f.opposite(self.columns[f.column].name)) for f, name in named]
+        both = [
+            (name, f.name(self.columns[f.column].name), f.opposite(self.columns[f.column].name)) for f, name in named
+        ]
         return {k: no + name[len(plain) :] for k, (name, plain, no) in enumerate(both) if no is not None}
 
     @property

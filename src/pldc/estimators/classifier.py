@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -350,9 +349,7 @@ class DCClassifier(ClassCounterfactuals, Reading, ClassifierMixin, DCEstimator):
         """
         X = self._points(X)
         functions = [thinned(f, X, tol) for f in self.functions_]
-        found = class_regions(functions, X, self.classes_)
-        found = replace(found, regions=replace(found.regions, opposites=self.model_.opposites))
-        return RegionTable(found, self.model_.feature_names)
+        return self._told(class_regions(functions, X, self.classes_))
 
 
 __all__ = ["DCClassifier"]

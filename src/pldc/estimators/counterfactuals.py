@@ -61,7 +61,8 @@ class Counterfactuals:
         for name, at in zip(whole, numbers, strict=True):
             if not is_missing(given.cells[column_of(self.model_.column_names, name)]) and given.row[at] % 1:
                 raise ValueError(f"whole names the column {name!r}, but the cell of x is {given.row[at]:g}.")
-        return Question(given, price, *self._box(given, fixed, named("bounds", bounds), numbers), seconds)
+        box, steps = self._box(given, fixed, named("bounds", bounds), numbers)
+        return Question(given, price, box, steps, seconds)
 
     def _answered(
         self: Any, question: Question, found: Nearest, before: Any, reached: Any, threshold: Any, wanted: str
@@ -69,10 +70,11 @@ class Counterfactuals:
         """Return the answer in the columns of the table; `reached` is a function of the nearest row."""
         row, cells = question.given
         if found.point is None:
-            why = "exists;" if np.isinf(found.bound) else f"was found in {question.seconds:g} seconds: raise max_seconds,"
+            why = (
+                "exists;" if np.isinf(found.bound) else f"was found in {question.seconds:g} seconds: raise max_seconds,"
+            )
             raise ValueError(
-                f"No row within the bounds {wanted} {why} widen the bounds or fix fewer features."
-                + self._held(cells)
+                f"No row within the bounds {wanted} {why} widen the bounds or fix fewer features." + self._held(cells)
             )
         return Counterfactual(
             features=self.model_.column_names,
@@ -145,8 +147,7 @@ class Counterfactuals:
             ends = [old if end is None else end for end, old in zip(pair_of(name, pair), box[at], strict=True)]
             if not ends[0] <= row[at] <= ends[1]:
                 raise ValueError(f"bounds of {name!r} are {shown(pair)}; x must lie within, and is at {row[at]:g}.")
-            limits = [0.0, 1.0] if whole[at] and column in model.booleans else [-np.inf, np.inf]
-            box[at] = np.clip(ends, *limits)
+            box[at] = np.clip(ends, 0.0, 1.0) if whole[at] and column in model.booleans else ends
         for name in fixed:
             held[model.source == column_of(model.column_names, name)] = True
         box[held] = row[held, None]
@@ -214,13 +215,14 @@ class RegressionCounterfactuals(Counterfactuals):
             )
         before, found = float(model.predict(row[None])[0]), Nearest(row, 0.0, 0.0)
         if before != threshold:  # one that is cut to the threshold has reached it
-            found = nearest_crossing(f, row, float(threshold), *question[1:3], question.seconds, question.whole)
+            to = float(threshold)
+            found = nearest_crossing(f, row, to, question.cost, question.box, question.seconds, question.whole)
 
         def reached(point: Array) -> float:
             return float(model.predict(point[None])[0])
 
         wanted = f"with a prediction of {threshold:g}"
-        return self._answered(question, found, before, reached, float(threshold), wanted)  # type: ignore[no-any-return]
+        return self._answered(question, found, before, reached, float(threshold), wanted)
 
 
 class ClassCounterfactuals(Counterfactuals):
@@ -276,15 +278,15 @@ class ClassCounterfactuals(Counterfactuals):
         if label is None and len(others) > 1:  # that one score passes the highest is enough
             best, share = functions[names.index(before)], question.seconds / len(others)
             pairs = [[functions[names.index(name)], best] for name in others]
-            each = [nearest_lead(pair, 0, row, *question[1:3], share, question.whole) for pair in pairs]
+            each = [nearest_lead(pair, 0, row, question.cost, question.box, share, question.whole) for pair in pairs]
             found = min(each, key=lambda one: (one.point is None, one.cost))
             found = found._replace(bound=min(one.bound for one in each))
         elif before != (label := others[0] if label is None else label):
             at = names.index(label)
-            found = nearest_lead(functions, at, row, *question[1:3], question.seconds, question.whole)
+            found = nearest_lead(functions, at, row, question.cost, question.box, question.seconds, question.whole)
         wanted = "of another class" if label is None else f"of the class {label!r:.80}"
         answer = self._answered(question, found, before, reached, label, wanted)
-        return answer if label is not None else replace(answer, threshold=answer.reached)  # type: ignore[no-any-return]
+        return answer if label is not None else replace(answer, threshold=answer.reached)
 
 
 def pair_of(name: Any, given: Any) -> tuple[float | None, float | None]:

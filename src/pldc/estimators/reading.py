@@ -16,7 +16,7 @@ from pldc.function import PLDC, Contributions, Curve, Explanation, Interactions,
 from pldc.function.contributions import METHODS, contributions
 from pldc.function.curve import category_curve, partial_dependence
 from pldc.function.max_affine import Array, real
-from pldc.function.regions import FEW_PIECES, RegionTable
+from pldc.function.regions import FEW_PIECES, Regions, RegionTable
 from pldc.function.swaps import interactions, sample
 
 MOST_COLUMNS = 12  # whose interactions are found unless others are asked for: 66 pairs
@@ -125,6 +125,13 @@ class Reading:
         low, high = (X[:, at].min(), X[:, at].max()) if between is None else _pair("between", between)
         return partial_dependence(f, at, X, float(low), float(high), limits, name)
 
+    def _told(self: Any, found: Any) -> RegionTable:
+        """Return regions as a table in the words of the model."""
+        words = {"opposites": self.model_.opposites}
+        if not isinstance(found, Regions):
+            words = {"regions": replace(found.regions, **words)}
+        return RegionTable(replace(found, **words), self.model_.feature_names)
+
     def _one_row(self: Any, name: str, given: Any) -> Array:
         """Check a row of numbers."""
         row = np.asarray(given, dtype=np.float64)
@@ -223,8 +230,7 @@ class RegressionReading(Reading):
             the region, which follows. :meth:`PLDC.regions` of ``function_`` also says which region each row is in.
         """
         X = self._points(X)
-        found = thinned(self.model_.function, X, tol).regions(X)
-        return RegionTable(replace(found, opposites=self.model_.opposites), self.model_.feature_names)
+        return self._told(thinned(self.model_.function, X, tol).regions(X))
 
 
 def thinned(f: PLDC, X: Array, tol: float | None) -> PLDC:

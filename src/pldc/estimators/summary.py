@@ -92,7 +92,9 @@ def _matters(model: Model) -> str:
     if model.importances is not None:
         order = np.argsort(-model.importances, kind="stable")[:MOST_NAMED]
         sizes = numbers(model.importances[order], 2)
-        parts.append("matters: " + ", ".join(f"{one_line(model.column_names[j])} {s}" for j, s in zip(order, sizes, strict=True)))
+        parts.append(
+            "matters: " + ", ".join(f"{one_line(model.column_names[j])} {s}" for j, s in zip(order, sizes, strict=True))
+        )
     if model.seconds is not None:
         parts.append(f"fitted in {number(model.seconds, 2)} s")
     return "; ".join(parts)

@@ -127,6 +127,7 @@ class Lead:
     others: tuple[PLDC, ...] = ()
 
     def __call__(self, X: Array) -> Array:
+        """Evaluate at the rows of X."""
         values = self.wanted(X)
         return values - np.max([f(X) for f in self.others], axis=0) if self.others else values
 

@@ -8,8 +8,9 @@ is convex. For the first one piece is chosen in each term, by binary numbers z w
 How much that can be is bounded over the box and, where a point at some distance is known already, over all points that
 are not farther: along one way of length C pieces part by at most C times their steepest difference.
 
-Several sums that must all reach it share what they have in common. Along a feature with knots x = low + Σ_i w_i r_i, where the steps from one knot to the next are filled in turn: r_{i+1}
-≤ δ_i ≤ r_i with binary δ_i. Each piece is linear in the r, since its curves are straight between knots.
+Along a feature with knots x = low + Σ_i w_i r_i, where the steps from one knot to the next are filled in turn: r_{i+1}
+≤ δ_i ≤ r_i with binary δ_i. Each piece is linear in the r, since its curves are straight between knots. Where several
+sums must reach τ, as a score that leads all others, they share the terms that they have in common.
 """
 
 from __future__ import annotations

@@ -60,12 +60,12 @@ def simplest_between(low: float, high: float) -> float:
 
 
 def one_line(text: str) -> str:
-    """Return a text with its line breaks and the like written out: a name must not break a table.
+    r"""Return a text with its line breaks and the like written out: a name must not break a table.
 
     Examples
     --------
-    >>> print(one_line("price\\n(net)"))
-    price\\n(net)
+    >>> print(one_line("price\n(net)"))
+    price\n(net)
     """
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 

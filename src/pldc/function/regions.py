@@ -139,7 +139,9 @@ class Regions:
             lines.append(f"… and {len(names) - len(features)} more features, of smaller slopes")
         for k, rule in enumerate(self.rules[:listed]):
             sure = f"precision {rule.precision:.0%}, recall {rule.recall:.0%}"
-            lines += wrap(f"{k}: {one_line(rule.text(names, self.opposites))} ({sure})", max(width, 20), subsequent_indent="   ")
+            lines += wrap(
+                f"{k}: {one_line(rule.text(names, self.opposites))} ({sure})", max(width, 20), subsequent_indent="   "
+            )
         if len(self) > listed:
             lines.append(f"… and {len(self) - listed} more regions with {int(self.count[listed:].sum())} rows")
         return "\n".join(lines)
