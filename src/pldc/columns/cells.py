@@ -18,7 +18,7 @@ EPOCH = datetime(1970, 1, 1)
 NUMERIC = (Real, Decimal, np.bool_, timedelta, np.timedelta64, complex, np.complexfloating)
 DATES = (date, np.datetime64)
 TEXTS = (str, Real, Decimal, np.bool_, date, np.datetime64, timedelta, np.timedelta64)  # whose text is a level
-HELD = {"number": "numbers or booleans", "date": "dates"}
+HELD = {"number": "numbers or booleans", "category": "levels of a category", "date": "dates"}
 
 
 @dataclass(frozen=True)
