@@ -212,6 +212,11 @@ class Model:
         return self.feature_names or tuple(f"x{k}" for k in range(len(self.center)))
 
     @property
+    def opposites(self) -> dict[int, str]:
+        """Of features that say whether a cell is a level or missing: what is true where they are 0."""
+        return {} if self.columns is None else self.columns.opposites
+
+    @property
     def source(self) -> IntArray:
         """The column that each feature comes from."""
         return np.arange(len(self.center)) if self.columns is None else self.columns.source
@@ -262,7 +267,11 @@ class Model:
     def interval(self, X: Array, coverage: float) -> tuple[Array, Array]:
         """Ends of prediction intervals at the rows of X: the prediction, and as far as errors at rows left out went."""
         if self.levels is not None:
-            raise ValueError(f"This model predicts quantiles, {self.levels}: take two of its columns as an interval.")
+            raise ValueError(
+                f"This model predicts quantiles, {self.levels}: take two of its columns as an interval. They are "
+                "fitted, not calibrated, and often hold fewer new targets than they say; intervals made from rows left "
+                "out are those of a fit of loss='squared' or 'absolute'."
+            )
         if self.errors is None:
             raise ValueError(f"Intervals come from rows left out, and this fit left out none: {self._remedy()}.")
         if not (isinstance(coverage, Real) and 0 < coverage < 1):

@@ -187,6 +187,54 @@ def test_version_completion_and_help(capsys):
     assert [line.split() for line in found] == [["explain", "export", "explore"], ["--target"]]
 
 
+def test_codes_are_categories_and_stay_as_they_are(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    codes = rng.choice(["01005", "1005", "20000", ""], 90)
+    table = pd.DataFrame({" zip": codes, "a,b": rng.integers(0, 3, 90), "x": rng.normal(size=90)})
+    table["kind"], table["day"] = rng.choice(["u", "v"], 90), "2024-01-01"
+    table["price"] = table["x"] + 3.0 * (codes == "01005") + rng.normal(size=90) / 10
+    path, goal = tmp_path / "codes.csv", tmp_path / "m.json"
+    table.to_csv(path, index=False)
+    words = ("fit", path, "--target", "price", "-o", goal, "--quiet", "--drop", "day")
+    with few_kinds():
+        assert run(*words, "--categorical", "zip", "--categorical", '"a,b"') == 0
+    model = pldc.load(goal)
+    assert model.categorical_features == ["zip", "a,b", "kind"]
+    assert model.model_.columns.levels(0) == ("01005", "1005", "20000") and model.model_.columns.levels(1) == tuple(
+        "012"
+    )
+    out = said(capsys, "predict", goal, path).splitlines()[1:]
+    X = table.rename(columns={" zip": "zip"})[["zip", "a,b", "x", "kind"]].replace({"zip": {"": None}})
+    np.testing.assert_allclose([float(each) for each in out], model.predict(X), rtol=1e-12)
+    assert "zip" in said(capsys, "explain", goal, path)
+    with few_kinds(), few_starts():
+        told = json.loads(
+            said(
+                capsys,
+                "simplify",
+                goal,
+                path,
+                "--target",
+                "price",
+                "--drop",
+                "day",
+                "--json",
+                "--quiet",
+                "--pieces",
+                "2",
+                "-o",
+                tmp_path / "few.json",
+            )
+        )
+        assert told["fidelity"] > 0.5
+        again = json.loads(
+            said(capsys, "score", *words[1:4], "--folds", "2", "--json", "--quiet", "--categorical", "zip")
+        )
+    assert again["pldc"]["R²"] > 0.5 and again["gradient boosting"]["R²"] > 0.3
+    error = said(capsys, *words, "--categorical", "zip,post", code=1)
+    assert "--categorical names 'post'; " in error and "'zip', 'a,b', 'x', 'kind'" in error
+
+
 # ---------------------------------------------------------------- tables of all kinds
 
 

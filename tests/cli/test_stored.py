@@ -128,6 +128,8 @@ def test_what_cannot_be_read_in_blocks(folder, tmp_path, capsys):
     words = ("fit", folder / "whole.parquet", "--target", "cost", *fit[2:], "1GB")
     assert "no column 'cost'; it has 'x0'" in said(capsys, *words, code=1)
     assert "max_memory must be" in said(capsys, "fit", folder / "whole.parquet", *fit, "much", code=1)
+    codes = said(capsys, "fit", folder / "whole.csv", *fit, "1GB", "--categorical", "x0", code=1)
+    assert "write Parquet, with the codes as text" in codes
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("no table")
     assert "folder, but not of Parquet" in said(capsys, "fit", tmp_path / "notes", *fit, "1GB", code=1)

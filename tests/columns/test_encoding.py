@@ -78,7 +78,7 @@ def test_tables_that_do_not_fit_are_refused():
         RULES.apply({("u" if name == "t" else name): cells for name, cells in TABLE.items()})
     with pytest.raises(ValueError, match="2 columns; the model was fitted to 4"):
         RULES.apply(np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="'a' must hold numbers, as in training; it holds 'many'"):
+    with pytest.raises(ValueError, match="'a' must hold numbers or booleans, as in training; it holds 'many'"):
         RULES.apply(TABLE | {"a": [1.0, "many", 2.0]})
     with pytest.raises(ValueError, match="'t' must hold dates, as in training; it holds 17"):
         RULES.apply(TABLE | {"t": [17.0, 18.0, 19.0]})
@@ -149,3 +149,11 @@ def test_features_have_names_of_their_own():
     )
     twins = Encoding((Column("a", "category"), Column("a = b", "category")), (Level(0, "b = c"), Level(1, "c")))
     assert twins.feature_names == ("a = b = c", "a = b = c (2)")
+
+
+def test_indicators_know_their_opposite():
+    columns = (Column("cut", "category"), Column("age", "number"), Column("age is missing", "number"))
+    features = (Level(0, "fair"), Missing(0), Number(1, 0.0), Missing(1), Number(2, 0.0))
+    found = Encoding(columns, features)
+    assert found.feature_names[3] == "age is missing (2)"
+    assert found.opposites == {0: "cut ≠ fair", 1: "cut is not missing", 3: "age is not missing (2)"}

@@ -1,6 +1,7 @@
 """Counterfactuals and curves of real tables: in the columns that were given, booleans, categories and gaps included."""
 
 import pickle
+import re
 from datetime import timedelta
 
 import numpy as np
@@ -109,6 +110,93 @@ def test_booleans_are_known_from_files_and_simplifications(model, tmp_path):
     assert DCRegressor(lam=0.1).fit(flags.to_numpy(dtype=bool), Y).model_.booleans == (0, 1, 2)
 
 
+def small_classes(m, **settings):
+    rng = np.random.default_rng(m)
+    X = rng.normal(size=(24 if settings else 90, 2)).round(2)
+    y = np.array(["a", "b", "c"])[(np.abs(X[:, 0]) > 0.8) + 0 + ((m > 2) & (X[:, 1] > 0.5))]
+    return X, DCClassifier(n_jobs=1, **settings).fit(X, y)
+
+
+def grid_around(x, spread, cost, count=500_000):
+    """Rows at less than a distance."""
+    rng = np.random.default_rng(0)
+    way = rng.dirichlet(np.ones(len(x)), count) * rng.choice([-1.0, 1.0], (count, len(x)))
+    return x + way * np.sqrt(rng.random((count, 1))) * cost * spread
+
+
+@pytest.mark.parametrize(
+    ("m", "settings"),
+    [(2, {}), (3, {}), (2, {"lam": 0.05}), (3, {"lam": 0.05, "loss": "log"})],
+    ids=["two", "three", "rows", "rows of three"],
+)
+def test_the_nearest_row_of_a_class(m, settings):
+    with few_kinds():
+        X, model = small_classes(m, **settings)
+    for x in X[:3]:
+        label = model.predict([x])[0]
+        costs = []
+        for other in model.classes_:
+            found = model.counterfactual(x, other)
+            assert model.predict([found.point.astype(float)])[0] == found.reached == found.threshold == other
+            assert found.prediction == label and found.bound <= found.cost * (1 + 1e-6)
+            assert found.cost == pytest.approx((np.abs(found.point - x) / model.spread_).sum(), abs=1e-6)
+            if other == label:
+                assert found.cost == 0 and found.changes == {}
+                continue
+            costs.append(found.cost)
+            assert not (model.predict(grid_around(x, model.spread_, 0.999 * found.cost, 20_000)) == other).any()
+        nearest = model.counterfactual(x)
+        assert nearest.reached != label and nearest.cost == pytest.approx(min(costs), rel=1e-5)
+    assert str(nearest).splitlines()[-2].split() == ["prediction", label, nearest.reached]
+    with pytest.raises(ValueError, match=r"label must be one of the classes, \['a', 'b'.*; got 'z'"):
+        model.counterfactual(X[0], "z")
+    with pytest.raises(ValueError, match="No row within the bounds of (another class|the class '.') exists"):
+        model.counterfactual(X[0], fixed=[0, 1])
+
+
+def test_classes_of_a_real_table(classes):
+    x = FRAME.iloc[[ROW]]
+    for label in classes.classes_:
+        found = classes.counterfactual(x, label, fixed=["wait"], cost={"dose": 2.0}, bounds={"age": (-2, 3)})
+        changed = pd.DataFrame([found.to_dict()["point"]])
+        assert classes.predict(changed)[0] == label == found.reached and found.point[1] in (True, False)
+        assert "wait" not in found.changes and -2 <= found.point[3] <= 3
+
+
+def test_whole_numbers_stay_whole():
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {"rooms": rng.integers(1, 9, 80), "area": rng.normal(100, 20, 80), "sea": rng.random(80) < 0.5}
+    )
+    price = 30.0 * table["rooms"] + table["area"] + 15.0 * table["sea"]
+    with few_kinds():
+        model = DCRegressor(n_jobs=1, clip=False).fit(table, price)
+    x, goal = table.iloc[[0]], float(np.median(price)) + 7.0
+    ask = {"fixed": ["area"], "bounds": {"rooms": (0, 20)}}
+    free, found = (model.counterfactual(x, goal, whole=names, **ask) for names in ([], ["rooms"]))
+    assert free.point[0] % 1 and found.point[0] % 1 == 0 and found.cost >= free.cost
+    rooms, sea = map(np.ravel, np.meshgrid(np.arange(21), [False, True]))  # by brute force
+    every = pd.DataFrame({"rooms": rooms, "area": x["area"].iloc[0], "sea": sea})
+    beyond = (model.predict(every) >= goal) != (found.prediction >= goal)
+    unit = model.model_.spread[[0, 2]]
+    away = np.abs(rooms - x["rooms"].iloc[0]) / unit[0] + np.abs(sea * 1.0 - x["sea"].iloc[0]) / unit[1]
+    assert found.cost == pytest.approx(away[beyond].min(), rel=1e-6)
+    with pytest.raises(ValueError, match="whole names the column 'area', but the cell of x is "):
+        model.counterfactual(x, goal, whole=["area"])
+
+
+def test_what_cannot_move_is_named(model):
+    gap = int(np.flatnonzero(FRAME["age"].isna())[0])
+    with pytest.raises(ValueError) as error:
+        model.counterfactual(FRAME.iloc[gap], np.float64(50.0), fixed=["dose", "wait", "garden"])
+    told = "These stay as they are: categories ('cut'), missing cells ('age'), dates ('when')."
+    assert str(error.value).startswith("No row within the bounds with a prediction of 50 exists; widen the bounds")
+    assert str(error.value).endswith(told)
+    low = DCRegressor(lam=0.1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    with pytest.raises(ValueError, match=r"got 1313\.5\.$"):
+        low.counterfactual([0.5], np.float64(1313.5))
+
+
 def test_gaps_in_rows_and_references_are_filled_as_for_predictions(model):
     X = RNG.normal(size=(30, 2))
     plain = DCRegressor(lam=0.05).fit(X, X[:, 0] + np.abs(X[:, 1]))
@@ -174,7 +262,9 @@ def test_region_tables_read_in_text_and_frames(classes, tmp_path):
     for table, words in ((few.region_table(FRAME), "value"), (classes.region_table(FRAME, tol=0.1), "runner-up")):
         text = str(table)
         assert text == table.to_text() and text.startswith("region ") and words in text
-        assert "slope of cut = ideal" in text
+        where = " and ".join(table["where"])
+        assert "slope of cut = ideal" in text and not re.search("(fair|good|ideal|missing) [≤>]", where)
+        assert re.search("cut [≠=] |is (not )?missing", where)
         assert max(map(len, text.splitlines())) <= 79 and "{" not in text
         frame = pd.DataFrame(table)
         assert frame["rows"].sum() == N and len(table.regions) == len(frame)

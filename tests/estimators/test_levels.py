@@ -61,7 +61,7 @@ def test_what_needs_one_function_says_so(model):
     for ask in questions:
         with pytest.raises(ValueError, match=r"several quantiles, \(0.1, .*functions_\[k\], or fit one level"):
             ask()
-    with pytest.raises(ValueError, match="take two of its columns"):
+    with pytest.raises(ValueError, match="take two of its columns .* fitted, not calibrated"):
         model.predict_interval(X)
     with pytest.raises(ValueError, match="one level at a time"):
         DCRegressor(loss=Quantile(LEVELS), n_pieces="rows").fit(X, Y)

@@ -10,7 +10,8 @@ import pytest
 import scipy.sparse
 from tests.quick import few_kinds
 
-from pldc import DCRegressor
+from pldc import DCRegressor, load
+from pldc.export import to_numpy
 
 N = 36
 X = np.linspace(-1.0, 1.0, N)
@@ -155,6 +156,27 @@ def test_decimals_are_numbers():
     np.testing.assert_array_equal(model.predict(frame(np.where(EVEN, 2.5, np.nan))), found)
 
 
+def test_text_that_is_no_category_is_pointed_out():
+    days = [f"2024-0{k % 9 + 1}-10" for k in range(N)]
+    with pytest.warns(UserWarning, match=r"'odd' holds dates as text.*to_datetime.*name it in categorical_f") as w:
+        model = fit(days)
+    assert len(w) == 1 and w[0].filename == __file__
+    keys = [f"key {k}" for k in range(N)]
+    with pytest.warns(UserWarning, match="'odd' is text, with 36 different levels in 36 rows: .* Drop a key"):
+        fit(keys)
+    with pytest.warns(UserWarning, match="with 24 different levels in 24 rows"):
+        fit(np.where(np.arange(N) < 24, keys, None))
+    for fine, given in (
+        (pd.Categorical(keys), {}),
+        (keys, {"categorical_features": [1]}),
+        (days, {"categorical_features": ["odd"]}),
+        ([f"town {k % 30}" for k in range(N)], {}),
+        (keys[:19] + [None] * (N - 19), {}),
+    ):
+        fit(fine, **given)  # a warning would be an error
+    assert model.predict(frame(days)).shape == (N,)
+
+
 def test_bytes_are_refused():
     with pytest.raises(TypeError, match="'odd' holds bytes, b'yes': decode them to text"):
         fit([b"yes", b"no"] * (N // 2))
@@ -209,9 +231,64 @@ def test_a_column_that_is_not_there_is_named():
 
 
 def test_objects_that_are_neither_are_named():
-    for cells in ([{"a": 1}] * N, [[1, 2]] * N, [time(12)] * N, list(pd.period_range("2024", periods=N))):
-        with pytest.raises(TypeError, match="'odd' holds a .*: the argument must be a string or a number"):
+    for cells in ([{"a": 1}] * N, [[1, 2]] * N, [time(12)] * N):
+        with pytest.raises(TypeError, match="'odd' holds .*: the argument must be a string, a number, a boolean or"):
             fit(cells)
+
+
+@pytest.mark.parametrize("cells", [np.array([{}] * N), np.array([b"a", "b"] * (N // 2), dtype=object)])
+def test_at_new_rows_objects_are_levels_never_seen_but_bytes_are_refused(cells):
+    model = fit(LETTERS)
+    if isinstance(cells[0], bytes):
+        with pytest.raises(TypeError, match="holds bytes"):
+            model.predict(frame(cells))
+    else:
+        np.testing.assert_array_equal(model.predict(frame(cells)), model.predict(frame(["perhaps"] * N)))
+
+
+@pytest.mark.parametrize("form", ["cut", "named", "many"])
+def test_bins_are_levels_by_their_text(form, tmp_path):
+    cells = pd.cut(pd.Series(np.where(EVEN, X + 5, X - 5)), 24 if form == "many" else 2)
+    given = {"categorical_features": ["odd"]} if form == "named" else {}
+    cells = cells.astype(object) if form == "named" else cells
+    model = fit(cells, **given)
+    found = learns(model, cells)
+    texts = list(map(str, sorted(cells.unique())))
+    assert list(model.model_.columns.levels(1)) == sorted(texts)
+    np.testing.assert_array_equal(model.predict(frame(cells.astype(str))), found)
+    model.save_model(tmp_path / "m.json")
+    np.testing.assert_array_equal(load(tmp_path / "m.json").predict(frame(cells)), found)
+    space = {}
+    exec(to_numpy(model), space)
+    np.testing.assert_allclose(space["predict"](frame(cells.astype(str)).to_numpy()), found, atol=1e-9)
+
+
+def test_objects_are_named_with_the_remedy_unless_they_are_called_categories():
+    cells = pd.cut(pd.Series(X), 2).astype(object)
+    with pytest.raises(
+        TypeError, match=r"'odd' holds Interval\(.*, of type Interval: .* in categorical_features: they"
+    ):
+        fit(cells)
+
+
+def test_periods_are_dates_from_their_first_moment():
+    cells = pd.Series(pd.period_range("2020-01", periods=N, freq="M"))
+    cells[EVEN] = (cells + 600)[EVEN]
+    model = fit(cells)
+    assert features(model)[0] == "odd: days"
+    found = learns(model, cells)
+    for same in (cells.dt.to_timestamp(), cells.astype(object)):
+        np.testing.assert_array_equal(model.predict(frame(same)), found)
+    cells[3] = pd.NaT
+    assert features(fit(cells))[-1] == "odd is missing"
+
+
+def test_what_a_column_must_hold_is_said_in_plain_words():
+    with pytest.raises(ValueError, match="must hold numbers or booleans, as in training; it holds 'yes'"):
+        fit(np.where(X > 0.9, None, EVEN)).predict(frame(LETTERS))
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(N), "D")
+    with pytest.raises(ValueError, match=r"must hold dates, as in training; it holds 0\.5\."):
+        fit(days).predict(frame(np.full(N, 0.5)))
 
 
 def test_dates_beyond_the_calendar_and_gaps_in_dates():

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.inspection import partial_dependence
 from tests.quick import few_kinds, few_starts
 
-from pldc import DCClassifier, DCRegressor, Quantile
+from pldc import CrossValidation, DCClassifier, DCRegressor, Quantile
 
 NAMES = ["dose", "age", "noise"]
 
@@ -218,6 +218,22 @@ def test_five_lines(default, few, classes, frame):
     assert str(fresh) == repr(fresh) == "DCRegressor()" and "matters" not in fresh._repr_html_()
     with pytest.raises(NotFittedError):
         fresh.summary()
+
+
+def test_the_scorer_is_named_and_a_part_that_is_zero_is_not_counted(frame):
+    odd = frame.rename(columns={"dose": "dose\n(mg)"})
+    with few_kinds(), few_starts():
+        named = DCRegressor(shape="convex", cv=CrossValidation(3, scoring="r2")).fit(odd, Y)
+        own = DCRegressor(shape="concave", cv=CrossValidation(3, scoring=lambda *_: 0.25)).fit(odd, Y)
+        simple = named.simplify(odd, Y, n_pieces=2)
+    assert "  score: r2 0." in str(named) and "  score: of the scorer 0.25 at rows left out" in str(own)
+    for model in (named, own):
+        first = str(model).splitlines()[0]
+        assert "−" not in first and f" {max(model.function_.n_pieces)} pieces" in first
+        assert len(str(model).splitlines()) == 5 and "dose\\n(mg) " in str(model)
+    for shown in (simple.region_table(odd), simple.explain(odd[:1]), named.interactions(odd), named.curve(0, odd)):
+        assert "dose\n" not in str(shown)
+    assert "slope of dose\\n(mg)" in str(simple.region_table(odd)) and ": dose\\n(mg) " in str(simple.region_table(odd))
 
 
 def test_answers_outlive_a_pickle(default, frame):

@@ -1,6 +1,9 @@
 """One function of few pieces, learned from a fit: simplify, and a number as n_pieces."""
 
+import logging
 import pickle
+import re
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -188,6 +191,23 @@ def test_a_pickled_model_is_simplified_by_fitting_its_folds_again(table, grid):
     assert 0.5 < said.fidelity <= 1 and -0.3 < said.score < 0
     low, high = few.predict_interval(table[0], 0.9)
     assert (low < high).all()
+
+
+def test_progress_has_one_count_over_all_folds(table, caplog, monkeypatch):
+    X, y = table[0][:60], table[1][:60]
+    monkeypatch.setattr("pldc.fit.steps.EVERY", 0.0)
+    with few_kinds():
+        model = pickle.loads(pickle.dumps(DCRegressor(cv=3, verbose=1).fit(X, y)))
+        caplog.clear()
+        with caplog.at_level(logging.INFO, logger="pldc"):
+            model.simplify(X, y, 2)
+    said = [record.getMessage() for record in caplog.records]
+    words = r"(fitting folds of these rows|learning few pieces): fold (\d) of 5, \d+ s so far(, about \d+ s left)?"
+    found = [re.fullmatch(words, each) for each in said]
+    assert all(found), said
+    assert [k for k, _ in groupby((m[1][0], int(m[2])) for m in found)] == [(w, k) for w in "fl" for k in range(1, 6)]
+    assert all((m[3] is None) == (m[2] == "1") for m in found)  # of the first nobody knows
+    assert sum(m[1][0] == "f" for m in found) > 5  # and within a fold, too
 
 
 def test_other_rows_are_cross_validated_anew(table):

@@ -6,7 +6,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.function.common import KINDS, random_functions
 
 from pldc import PLDC
-from pldc.function.counterfactual import Counterfactual, nearest_crossing
+from pldc.function.counterfactual import Counterfactual, nearest_crossing, nearest_lead
 from pldc.function.curve import partial_dependence
 from pldc.function.integer_program import nearest_by_integers
 
@@ -35,9 +35,16 @@ def test_on_a_line_it_is_the_nearest_crossing(kind, seed):
 
 
 def by_plain_milp(f, x, threshold, cost, box, big=200.0):
-    """Both parts of each term by binary numbers and one large constant; features are not bent."""
-    d, sign = len(x), 1.0 if f(x[None])[0] < threshold else -1.0
-    sizes = [part.n_pieces for term in f.terms for part in term.parts]
+    """The least cost at which a function is beyond a threshold."""
+    sign = 1.0 if f(x[None])[0] < threshold else -1.0
+    return all_by_plain_milp([sign * f], x, sign * threshold, cost, box, np.zeros(len(x)), big)
+
+
+def all_by_plain_milp(functions, x, threshold, cost, box, whole, big=200.0):
+    """Both parts of each term of all functions by binary numbers and one large constant; features are not bent."""
+    d = len(x)
+    terms = [term for f in functions for term in f.terms]
+    sizes = [part.n_pieces for term in terms for part in term.parts]
     count = 2 * d + len(sizes) + sum(sizes)
     rows, low, high = [], [], []
 
@@ -50,7 +57,7 @@ def by_plain_milp(f, x, threshold, cost, box, big=200.0):
         high.append(most)
 
     total, z = [], 2 * d + len(sizes)
-    for number, part in enumerate(part for term in f.terms for part in term.parts):
+    for number, part in enumerate(part for term in terms for part in term.parts):
         value = 2 * d + number
         total.append((value, 1.0 if number % 2 == 0 else -1.0))
         for k in range(part.n_pieces):
@@ -59,7 +66,10 @@ def by_plain_milp(f, x, threshold, cost, box, big=200.0):
             row([*line, (z + k, big)], -np.inf, part.offsets[k] + big)
         row([(z + k, 1.0) for k in range(part.n_pieces)], 1.0, 1.0)
         z += part.n_pieces
-    row([(place, sign * value) for place, value in total], sign * threshold, np.inf)
+    begin = 0
+    for f in functions:
+        row(total[begin : begin + 2 * len(f.terms)], threshold, np.inf)
+        begin += 2 * len(f.terms)
     for j in range(d):
         row([(d + j, 1.0), (j, -1.0)], -x[j], np.inf)
         row([(d + j, 1.0), (j, 1.0)], x[j], np.inf)
@@ -67,7 +77,7 @@ def by_plain_milp(f, x, threshold, cost, box, big=200.0):
     highest = np.concatenate([box[:, 1], np.full(d, np.inf), np.full(len(sizes), np.inf), np.ones(sum(sizes))])
     found = milp(
         np.concatenate([np.zeros(d), cost, np.zeros(count - 2 * d)]),
-        integrality=np.concatenate([np.zeros(2 * d + len(sizes)), np.ones(sum(sizes))]),
+        integrality=np.concatenate([whole, np.zeros(d + len(sizes)), np.ones(sum(sizes))]),
         bounds=Bounds(lowest, highest),
         constraints=LinearConstraint(np.array(rows), low, high),
         options={"mip_rel_gap": 1e-7},
@@ -84,6 +94,59 @@ def test_it_is_the_optimum_of_a_mixed_integer_program(seed, d):
         threshold = float(np.median(f(np.random.default_rng(seed).uniform(-3, 3, (2000, d)))))
     found = nearest_crossing(f, x, threshold, cost, box)
     assert found.cost == pytest.approx(by_plain_milp(f, x, threshold, cost, box), rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_a_score_that_leads_all_others_is_the_optimum_of_a_mixed_integer_program(seed, m):
+    rng = np.random.default_rng(1000 * m + seed)
+    scores = [random_functions(rng, 2)["plain"] for _ in range(m)]
+    x, cost, box = rng.normal(size=2), rng.uniform(0.5, 2.0, 2), np.tile([-3.0, 3.0], (2, 1))
+    scores = [f - float(np.median(f(rng.uniform(-3, 3, (500, 2))))) for f in scores]
+    wanted = int(np.argmin([f(x[None])[0] for f in scores]))
+    found = nearest_lead(scores, wanted, x, cost, box)
+    leads = [scores[wanted] - f for k, f in enumerate(scores) if k != wanted]
+    oracle = all_by_plain_milp(leads, x, 0.0, cost, box, np.zeros(2))
+    assert (found.point is None) == (oracle is None)
+    if oracle is not None:
+        assert found.cost == pytest.approx(oracle, rel=1e-5, abs=1e-6)
+        assert np.argmax([f(found.point[None])[0] for f in scores]) == wanted
+        assert nearest_lead(scores, wanted, found.point, cost, box).cost == 0.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whole_numbers_are_the_optimum_of_a_mixed_integer_program(seed):
+    f, x, _, cost, _ = case(100 + seed, 2, "plain")
+    x, box, whole = (
+        np.array([1.0, x[1]]),
+        np.array([[-4.0, 6.0], [-0.7, 0.7]]) + [[0.0], [x[1]]],
+        np.array([True, False]),
+    )
+    corners = f(np.random.default_rng(seed).uniform(box[:, 0], box[:, 1], (2000, 2)))
+    for threshold in np.quantile(corners, [0.02, 0.3, 0.7, 0.98]):
+        found = nearest_crossing(f, x, threshold, cost, box, whole=whole)
+        sign = 1.0 if f(x[None])[0] < threshold else -1.0
+        oracle = all_by_plain_milp([sign * f], x, sign * threshold, cost, box, whole.astype(float))
+        assert (found.point is None) == (oracle is None)
+        if oracle is not None:
+            assert found.point[0] == np.round(found.point[0])
+            assert found.cost == pytest.approx(oracle, rel=1e-5, abs=1e-6)
+            assert sign * (f(found.point[None])[0] - threshold) >= 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_numbers_of_bent_features_are_the_best_of_all_of_them(kind):
+    f, _, _, _, _ = case(11, 1, kind)
+    x, box = np.array([2.0]), np.array([[-6.3, 7.4]])
+    ways = np.arange(-6.0, 8.0)
+    for threshold in np.quantile(f(ways[:, None]), [0.1, 0.4, 0.6, 0.9]):
+        side = np.sign(threshold - f(x[None])[0])
+        beyond = ways[side * (f(ways[:, None]) - threshold) > 1e-6]
+        found = nearest_crossing(f, x, threshold, np.ones(1), box, whole=np.array([True]))
+        if not len(beyond):
+            assert found.point is None
+        else:
+            assert found.cost == pytest.approx(np.abs(beyond - 2.0).min(), abs=1e-9) and found.point[0] in ways
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -152,7 +215,7 @@ def test_features_of_two_values_have_one_of_them(kind, seed):
     f, x, threshold, cost, box = case(300 + seed, 3, kind)
     two = np.array([True, False, True])
     x[two], box[two] = seed % 2, [0.0, 1.0]
-    found = nearest_crossing(f, x, threshold, cost, box, two=two)
+    found = nearest_crossing(f, x, threshold, cost, box, whole=two)
     each = []  # all four ways to set them, the rest fixed there
     for a in (0.0, 1.0):
         for b in (0.0, 1.0):

@@ -37,3 +37,7 @@ def test_what_is_nothing_beside_others_is_zero():
 
 def test_a_table_has_its_names_to_the_left():
     assert table(["name", "a"], [["x", "10"], ["longer", "2"]]) == ["name     a", "x       10", "longer   2"]
+
+
+def test_line_breaks_in_names_are_written_out():
+    assert table(["a\nb", "c"], [["x\ty", "größe − ≤"]]) == ["a\\nb          c", "x\\ty  größe − ≤"]

@@ -52,6 +52,27 @@ def test_boxes_are_found_exactly(inside, text):
     assert re.search(text, rule.text(NAMES))
 
 
+def test_what_is_true_or_not_needs_no_threshold():
+    flags = np.column_stack([X[:, 0] > 0, X[:, 1] > 0]) + 0.0
+    names, opposites = ["cut = a", "x"], {0: "cut ≠ a"}
+    for inside, text in ((flags[:, 0] > 0, "cut = a"), (flags[:, 0] == 0, "cut ≠ a"), (flags[:, 1] == 0, "x ≤ 0")):
+        assert find_rule(flags, inside).text(names, opposites) == text
+    assert find_rule(flags, flags[:, 0] == 0).text(names) == "cut = a ≤ 0"
+
+
+def test_no_threshold_lies_between_numbers_that_differ_by_rounding():
+    rng = np.random.default_rng(3)
+    values = rng.choice([-0.5, 0.0, 0.5, 1.0], 400)
+    inside = (values > 0.25) ^ (rng.random(400) < 0.05)
+    twins = values + 1e-13 * rng.normal(size=400)
+    inside |= np.abs(twins - 0.5 - 1e-13) < 2e-14  # a cut within the twins would be the best
+    assert find_rule(twins[:, None], twins > 0.5).text(["sin"]) in ("sin > 0.3", "sin > 0.2", "sin > 0.8", "sin > 0.7")
+    found = find_rule(twins[:, None], inside).conditions[0].value
+    assert np.abs(values - found).min() > 0.1
+    wide = np.append(rng.random(300), [1e12, -1e12])  # far rows do not hide the others
+    assert find_rule(wide[:, None], wide > 0.7).recall == 1.0
+
+
 def test_precision_and_recall_are_counted():
     inside = X.sum(axis=1) > 1.0
     rule = find_rule(X, inside)

@@ -53,6 +53,13 @@ def test_interactions_are_what_no_sum_of_columns_has():
     assert str(one).splitlines()[1].startswith("a × b") and "e-" not in str(one)
 
 
+def test_an_interaction_that_is_rounding_is_zero():
+    f = PLDC.total([abs(PLDC.affine([1 / 3, 0.0, 0.0])), abs(PLDC.affine([0.0, 0.7, 0.0], 0.1))])
+    assert (interactions(f, ROWS, OWN, [0, 1, 2]) == 0).all()
+    almost = f + 1e-6 * abs(PLDC.affine([1.0, 1.0, 0.0]))
+    assert interactions(almost, ROWS, OWN, [0, 1, 2])[0, 1] > 0
+
+
 def test_a_sample_has_each_row_as_often_as_it_weighs():
     points = np.arange(1000.0)[:, None]
     light = sample(points, np.ones(1000))

@@ -18,6 +18,7 @@ from pldc.cli.rivals import MEASURES, rivals
 from pldc.cli.tables import (
     COLUMNAR,
     ShellError,
+    categories,
     checked_goal,
     holds_classes,
     listed,
@@ -40,11 +41,14 @@ def fit(options: argparse.Namespace) -> int:
     goal = checked_goal(options.output, *MODELS)
     table: Any = stored(options.data, options.max_memory is not None)
     if table is None:
-        X, y = split(read_table(options.data), options.target, options.data, options.drop)
-        model, rows = estimator(options, y), len(X)
+        X, y = split(read_table(options.data, options.categorical), options.target, options.data, options.drop)
+        model, rows = estimator(options, X, y), len(X)
     else:
+        if options.categorical and options.data.endswith(".csv"):
+            raise ShellError("--max-memory reads codes of a CSV as numbers: write Parquet, with the codes as text.")
         X, head = without(table, options.target, options.data, options.drop)
-        model, rows, y = estimator(options, head, whole=False), X.count_rows(), options.target
+        first, values = split(head, options.target, options.data)
+        model, rows, y = estimator(options, first, values, whole=False), X.count_rows(), options.target
         model.set_params(max_memory=options.max_memory)
     try:
         model.fit(X, y)
@@ -76,7 +80,7 @@ def blocks(model: Any, path: str) -> Iterator[Any]:
     """Read the features of a table: all at once, or block by block."""
     table = stored(path, Path(path).suffix in COLUMNAR)
     if table is None:
-        yield features(model, read_table(path), path)
+        yield features(model, table_of(model, path), path)
         return
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
@@ -102,7 +106,7 @@ def answers(model: Any, X: Any, coverage: float | None) -> dict[str, Any]:
 def explain(options: argparse.Namespace) -> int:
     """Say why the first rows have their predictions."""
     model: Any = pldc.load(options.model)
-    X = features(model, read_table(options.data), options.data)[: options.rows]
+    X = features(model, table_of(model, options.data), options.data)[: options.rows]
     found = model.explain(X, method="path")
     if not options.json:
         print("\n\n".join(found.table(k) for k in range(len(X))))
@@ -123,7 +127,7 @@ def explain(options: argparse.Namespace) -> int:
 def simplify(options: argparse.Namespace) -> int:
     """Learn few pieces from a model and its table, save them, and say what that costs."""
     goal, model = checked_goal(options.output, *MODELS), pldc.load(options.model)
-    X, y = split(read_table(options.data), options.target, options.data, options.drop)
+    X, y = split(table_of(model, options.data), options.target, options.data, options.drop)
     model.set_params(verbose=int(not options.quiet))
     progress(options, f"simplifying to {options.pieces} pieces: some fits first, then the pieces …")
     simple = model.simplify(features(model, X, options.data), y, n_pieces=options.pieces)
@@ -139,10 +143,10 @@ def score(options: argparse.Namespace) -> int:
     """Cross-validate the model beside linear and boosted ones, on the same folds."""
     from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
 
-    X, y = split(read_table(options.data), options.target, options.data, options.drop)
+    X, y = split(read_table(options.data, options.categorical), options.target, options.data, options.drop)
     if not 2 <= options.folds <= len(X):
         raise ShellError(f"--folds must lie between 2 and the number of rows, {len(X)}; got {options.folds}.")
-    model = estimator(options, y)
+    model = estimator(options, X, y)
     classes = isinstance(model, DCClassifier)
     folds = (StratifiedKFold if classes else KFold)(options.folds, shuffle=True, random_state=0)
     measures, told = MEASURES[classes], {}
@@ -185,7 +189,7 @@ def explore(options: argparse.Namespace) -> int:
     goal, model = checked_goal(options.output, ".html", ".htm"), pldc.load(options.model)
     X = y = None
     if options.data is not None:
-        X = read_table(options.data)
+        X = table_of(model, options.data)
         if options.target is not None:
             X, y = split(X, options.target, options.data, options.drop)
         X = features(model, X, options.data)
@@ -200,14 +204,22 @@ def explore(options: argparse.Namespace) -> int:
     return 0
 
 
-def estimator(options: argparse.Namespace, y: Any, whole: bool = True) -> Any:
-    """Return the estimator that suits the target, or its beginning, and the options."""
+def table_of(model: Any, path: str) -> Any:
+    """Read a table as that of the fit was read: the columns that were called categories stay text."""
+    named = model.categorical_features
+    return read_table(path, () if named is None or isinstance(named, str) else [str(name) for name in named])
+
+
+def estimator(options: argparse.Namespace, X: Any, y: Any, whole: bool = True) -> Any:
+    """Return the estimator that suits a table, or its beginning, and the options."""
     kind = DCClassifier if options.loss in ("log", "hinge") or holds_classes(y, options.classes) else DCRegressor
     if whole and kind is DCRegressor and y.nunique() <= FEW_VALUES < len(y):
         progress(options, f"The target has {y.nunique()} values, taken as numbers: --classes makes classes of them.")
     given = {"n_pieces": options.pieces, "max_seconds": options.max_seconds, "random_state": options.seed}
     if options.loss is not None:
         given["loss"] = options.loss
+    if options.categorical:
+        given["categorical_features"] = categories(X, options.categorical, options.data)
     return kind(**given, verbose=int(not options.quiet))
 
 

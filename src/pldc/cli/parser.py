@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import sys
 import warnings
@@ -160,6 +161,14 @@ def settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--classes", action="store_true", help="the target holds classes (text always does)")
     parser.add_argument("--pieces", type=pieces, default="auto", help="auto, rows, or a number (default auto)")
     parser.add_argument("--loss", help="squared, absolute, huber, quantile or poisson; of classes log or hinge")
+    parser.add_argument(
+        "--categorical",
+        type=names,
+        action="extend",
+        default=[],
+        metavar="COLUMN,…",
+        help="columns of numbers that are categories, such as codes: kept as text, 01005 is not 1005",
+    )
     parser.add_argument("--max-seconds", type=float, metavar="S", help="limit on the time of a fit")
     parser.add_argument("--seed", type=int, help="of the starts")
 
@@ -182,6 +191,11 @@ def count(text: str) -> int:
 def counts(text: str) -> tuple[int, ...]:
     """Read whole numbers between commas; 0 for none."""
     return () if text == "0" else tuple(map(count, text.split(",")))
+
+
+def names(text: str) -> list[str]:
+    """Read names between commas; quotes keep a comma in a name, as in CSV."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
 
 
 def pieces(text: str) -> int | str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import lzma
 import os
@@ -14,6 +15,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, TextIO
 
+from pldc.columns.cells import Table, kind_of
 from pldc.scale.sources import opened
 
 MOST_BYTES = 4 << 30  # of a file that is read into memory
@@ -29,11 +31,14 @@ class ShellError(ValueError):
     """What is wrong with a file or an option, in one line."""
 
 
-def read_table(path: str) -> Any:
-    """Read a table as a frame: Parquet by its ending, else CSV, packed or not; "-" is standard input."""
+def read_table(path: str, texts: Sequence[str] = ()) -> Any:
+    """Read a table as a frame: Parquet by its ending, else CSV, packed or not; "-" is standard input.
+
+    The columns in `texts` stay text as it stands in a CSV file: 01005 is not 1005.
+    """
     pandas = needs("pandas")
     if path == "-":
-        return parsed(pandas, sys.stdin.buffer, "standard input")
+        return parsed(pandas, sys.stdin.buffer, "standard input", texts)
     file = Path(path)
     if not file.exists():
         raise ShellError(f"There is no file {path}.")
@@ -48,7 +53,7 @@ def read_table(path: str) -> Any:
         except (ValueError, OSError) as error:
             raise ShellError(f"{path} is no Parquet file: {first_line(error)}") from None
     with PACKED.get(file.suffix, open)(path, "rb") as stream:
-        return parsed(pandas, stream, path)
+        return parsed(pandas, stream, path, texts)
 
 
 def stored(path: str, asked: bool) -> Any:
@@ -84,16 +89,16 @@ def stored(path: str, asked: bool) -> Any:
 
 
 def without(dataset: Any, target: str, name: str, drop: Sequence[str] = ()) -> tuple[Any, Any]:
-    """Return a dataset without the columns that are not to be looked at, and the beginning of its target."""
+    """Return a dataset without the columns that are not to be looked at, and its first rows."""
     require(dataset.schema.names, target, name, drop)
     fields = [field for field in dataset.schema if field.name not in drop]
     if len(fields) < 2:
         raise ShellError(f"{name} has no column but the target.")
     kept = dataset.replace_schema(needs("pyarrow").schema(fields))
-    return kept, kept.head(HEAD, columns=[target]).to_pandas()[target]
+    return kept, kept.head(HEAD).to_pandas()
 
 
-def parsed(pandas: Any, stream: Any, name: str) -> Any:
+def parsed(pandas: Any, stream: Any, name: str, texts: Sequence[str] = ()) -> Any:
     """Parse CSV with a line of names, separated by commas, semicolons or tabs; ISO dates become dates."""
     try:
         buffered = stream if hasattr(stream, "peek") else BufferedReader(stream, LOOK)
@@ -101,7 +106,9 @@ def parsed(pandas: Any, stream: Any, name: str) -> Any:
         if b"\0" in start:
             raise ShellError(f"{name} is no text, and so no CSV.")
         line = start.decode("utf-8-sig", errors="ignore").split("\n", 1)[0]
-        frame = pandas.read_csv(buffered, sep=max(",;\t", key=line.count), encoding="utf-8-sig")
+        mark = max(",;\t", key=line.count)
+        kept = {column: str for column in next(csv.reader([line], delimiter=mark), []) if column.strip() in texts}
+        frame = pandas.read_csv(buffered, sep=mark, encoding="utf-8-sig", dtype=kept)
     except pandas.errors.EmptyDataError:
         raise ShellError(f"{name} is empty: the first line must name the columns.") from None
     except UnicodeDecodeError:
@@ -111,7 +118,7 @@ def parsed(pandas: Any, stream: Any, name: str) -> Any:
     except (pandas.errors.ParserError, ValueError, OSError, EOFError, lzma.LZMAError) as error:
         raise ShellError(f"{name} is no CSV: {first_line(error)}") from None
     frame.columns = [str(column).strip() for column in frame.columns]
-    for column in frame.columns[[kind.kind == "O" for kind in frame.dtypes]]:
+    for column in frame.columns[[kind.kind == "O" for kind in frame.dtypes]].difference(list(texts), sort=False):
         cells = frame[column].dropna().astype(str)
         if len(cells) and cells.str.match(DATE).all():
             frame[column] = pandas.to_datetime(frame[column], format="ISO8601", errors="raise")
@@ -145,6 +152,15 @@ def require(columns: Any, target: str, name: str, drop: Sequence[str]) -> None:
     for column in (target, *drop):
         if column not in columns:
             raise ShellError(f"{name} has no column {column!r}; it has {listed(columns)}.")
+
+
+def categories(X: Any, wanted: Sequence[str], name: str) -> list[str]:
+    """Return the columns that are categories: those that were named, and others of text, as without a name."""
+    lacking = [column for column in wanted if column not in X.columns]
+    if lacking:
+        raise ShellError(f"--categorical names {listed(lacking)}; {name} has the features {listed(X.columns)}.")
+    kinds = [kind_of(raw, str(column))[0] for column, raw in zip(X.columns, Table.read(X).columns, strict=True)]
+    return [str(c) for c, kind in zip(X.columns, kinds, strict=True) if kind == "category" or c in wanted]
 
 
 def listed(names: Any, most: int = 12) -> str:

@@ -17,8 +17,8 @@ DAY = np.timedelta64(86_400_000_000, "us")
 EPOCH = datetime(1970, 1, 1)
 NUMERIC = (Real, Decimal, np.bool_, timedelta, np.timedelta64, complex, np.complexfloating)
 DATES = (date, np.datetime64)
-SUITS = {"number": NUMERIC, "date": DATES}
-HELD = {"number": "numbers", "category": "levels of a category", "date": "dates"}
+TEXTS = (str, Real, Decimal, np.bool_, date, np.datetime64, timedelta, np.timedelta64)  # whose text is a level
+HELD = {"number": "numbers or booleans", "category": "levels of a category", "date": "dates"}
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,8 @@ def _of_pandas(series: Any) -> RawColumn:
     if hasattr(series, "cat"):
         levels = _objects([*(_text(level, str(series.name)) for level in series.cat.categories), None])
         return RawColumn(levels[np.asarray(series.cat.codes, dtype=np.intp)], category=True)
+    if str(series.dtype).startswith("period"):
+        series = series.dt.to_timestamp()
     zone = getattr(series.dtype, "tz", None)
     if zone is not None:
         return RawColumn(series.dt.tz_localize(None).to_numpy(), zone=str(zone))
@@ -152,7 +154,7 @@ def kind_of(column: RawColumn, name: str) -> tuple[str, str | None]:
     kind = column.values.dtype.kind
     if kind == "O":
         cells = [cell for cell in column.values if not is_missing(cell)]
-        if cells and all(isinstance(cell, DATES) for cell in cells):
+        if cells and all(map(is_date, cells)):
             return "date", column.zone or _zone_of(cells, name)
         return ("number" if all(isinstance(cell, NUMERIC) for cell in cells) else "category"), None
     return {"M": "date", "U": "category", "T": "category", "S": "category"}.get(kind, "number"), column.zone
@@ -172,8 +174,9 @@ def cells_as(column: RawColumn, name: str, kind: str, zone: str | None = None) -
         return _texts(column, name)
     found, clock = kind_of(column, name)
     if found != kind and not _all_missing(column.values):
-        strange = next(cell for cell in column.values if not (is_missing(cell) or isinstance(cell, SUITS[kind])))
-        raise ValueError(f"Column {name!r} must hold {HELD[kind]}, as in training; it holds {strange!r:.80}.")
+        suits = is_date if kind == "date" else lambda cell: isinstance(cell, NUMERIC)
+        strange = next(cell for cell in column.values if not (is_missing(cell) or suits(cell)))
+        raise ValueError(f"Column {name!r} must hold {HELD[kind]}, as in training; it holds {plain_repr(strange)}.")
     if kind == "number":
         return _numbers(column.values, name)
     if clock != zone and not _all_missing(column.values):
@@ -181,6 +184,31 @@ def cells_as(column: RawColumn, name: str, kind: str, zone: str | None = None) -
             f"The dates of column {name!r} are in the time zone {clock}; in training it was {zone}: convert them."
         )
     return _days(column.values)
+
+
+def is_date(cell: Any) -> bool:
+    """Say whether a cell is a date; a period of pandas is its first moment."""
+    return isinstance(cell, DATES) or hasattr(cell, "to_timestamp")
+
+
+def refuse_objects(column: RawColumn, name: str) -> None:
+    """Refuse cells that are neither text, numbers nor dates in a column that nobody called a category."""
+    if column.values.dtype.kind != "O" or column.category:
+        return
+    for cell in column.values:
+        if isinstance(cell, bytes):
+            _text(cell, name)
+        if not (isinstance(cell, TEXTS) or is_missing(cell)):
+            raise TypeError(
+                f"Column {name!r} holds {plain_repr(cell)}, of type {type(cell).__name__}: the argument must be a "
+                "string, a number, a boolean or a date. Convert such cells, or name the column in "
+                "categorical_features: they are compared as text then."
+            )
+
+
+def plain_repr(cell: Any) -> str:
+    """Return what stands in a cell, in 80 characters."""
+    return f"{cell.item() if isinstance(cell, np.number) else cell!r:.80}"
 
 
 def is_missing(cell: Any) -> bool:
@@ -249,14 +277,9 @@ def _text(cell: Any, name: str = "") -> str:
     if isinstance(cell, (Real, Decimal)):
         number = float(cell)
         return str(int(number)) if number.is_integer() else repr(number)
-    if isinstance(cell, (date, np.datetime64, timedelta, np.timedelta64)):
-        return str(cell)
     if isinstance(cell, bytes):
         raise TypeError(f"Column {name!r} holds bytes, {cell!r:.80}: decode them to text.")
-    raise TypeError(
-        f"Column {name!r} holds a {type(cell).__name__}, {cell!r:.80}: the argument must be a string or a number, a "
-        "boolean or a date."
-    )
+    return str(cell)
 
 
 def _zone_of(cells: list[Any], name: str) -> str | None:
@@ -278,4 +301,6 @@ def _days(values: Array) -> Array:
 def _naive(cell: Any) -> Any:
     if is_missing(cell):
         return np.datetime64("NaT")
+    if hasattr(cell, "to_timestamp"):
+        cell = cell.to_timestamp()
     return cell.replace(tzinfo=None) if isinstance(cell, datetime) else cell

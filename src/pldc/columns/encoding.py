@@ -47,6 +47,15 @@ class Encoding:
         return tuple(names)
 
     @property
+    def opposites(self) -> dict[int, str]:
+        """Of features that say whether a cell is a level or missing: what is true where they are 0, by their places."""
+        named = zip(self.features, self.feature_names, strict=True)
+        both = [
+            (name, f.name(self.columns[f.column].name), f.opposite(self.columns[f.column].name)) for f, name in named
+        ]
+        return {k: no + name[len(plain) :] for k, (name, plain, no) in enumerate(both) if no is not None}
+
+    @property
     def source(self) -> Array:
         """Place of the column that each encoded feature is made from."""
         return np.array([feature.column for feature in self.features], dtype=np.intp)

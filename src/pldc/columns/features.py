@@ -47,6 +47,10 @@ class Feature:
         """Say what the feature is, given the name of its column."""
         raise NotImplementedError
 
+    def opposite(self, column: str) -> str | None:
+        """Say what is true where the feature is 0, if it is 0 or 1; else None."""
+        return None
+
     def values(self, cells: Array) -> Array:
         """Return the numbers of the cells of the column."""
         raise NotImplementedError
@@ -78,6 +82,10 @@ class Missing(Feature):
         """Return "age is missing" of "age"."""
         return f"{column} is missing"
 
+    def opposite(self, column: str) -> str:
+        """Return "age is not missing" of "age"."""
+        return f"{column} is not missing"
+
     def values(self, cells: Array) -> Array:
         """Return the indicator."""
         return missing(cells).astype(np.float64)
@@ -93,6 +101,10 @@ class Level(Feature):
     def name(self, column: str) -> str:
         """Return "cut = Ideal" of "cut"."""
         return f"{column} = {self.level}"
+
+    def opposite(self, column: str) -> str:
+        """Return "cut ≠ Ideal" of "cut"."""
+        return f"{column} ≠ {self.level}"
 
     def values(self, cells: Array) -> Array:
         """Return the indicator."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pldc.columns.cells import Table, cells_as, kind_of
+from pldc.columns.cells import Table, cells_as, kind_of, refuse_objects
 from pldc.columns.encoding import Encoding
 from pldc.columns.features import Array, Column, DatePart, Feature, Level, Missing, Number, Statistic, missing
 
@@ -41,6 +41,8 @@ def kinds_of(table: Table, categorical: Array | None, *, from_types: bool) -> tu
             raise ValueError(
                 f"Column {name!r} holds categories: name it in categorical_features, or leave that at 'from_dtype'."
             )
+        elif kind == "category":
+            refuse_objects(column, name)
         found.append(Column(name, kind, zone))
     return tuple(found)
 

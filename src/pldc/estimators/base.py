@@ -25,7 +25,7 @@ from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.estimators.misses import missed_gap, missed_levels
 from pldc.estimators.sources import given_and_rest
 from pldc.estimators.summary import summary
-from pldc.estimators.tables import Given, booleans_of, points
+from pldc.estimators.tables import Given, booleans_of, points, warn_of_texts
 from pldc.fit import Fitted, Settings, fit, simplify
 from pldc.fit.spine import FOLDS
 from pldc.function.max_affine import Array
@@ -75,6 +75,7 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         given, rest, X = given_and_rest(self, X, y, sample_weight, groups)
         found = fit(given.rows, self._settings(given, groups), monitor, rest)
         self._take(found, given, booleans_of(X))
+        warn_of_texts(self, X, given.columns)
         self._grouped = None if groups is None else (np.array(y), np.array(groups))
         self._warn(given.rows, found.interrupted)
         if rest is not None and rest.errors:  # the model is usable: it has seen the sample

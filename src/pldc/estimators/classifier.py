@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from pldc.columns import Encoding
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, shown
+from pldc.estimators.counterfactuals import ClassCounterfactuals
 from pldc.estimators.reading import Reading, thinned
 from pldc.estimators.sources import over_blocks
 from pldc.estimators.tables import Given, encoded, read
@@ -30,7 +31,7 @@ from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 
 
-class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class DCClassifier(ClassCounterfactuals, Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Classification by one difference of convex functions for each class.
 
     A row is of the class with the highest score. The scores are fitted in one of two ways:
@@ -352,7 +353,7 @@ class DCClassifier(Reading, ClassifierMixin, DCEstimator):  # type: ignore[misc]
         """
         X = self._points(X)
         functions = [thinned(f, X, tol) for f in self.functions_]
-        return RegionTable(class_regions(functions, X, self.classes_), self.model_.feature_names)
+        return self._told(class_regions(functions, X, self.classes_))
 
 
 __all__ = ["DCClassifier"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from numbers import Real
@@ -15,7 +16,7 @@ from pldc.columns.cells import Table, is_missing
 from pldc.estimators.checks import positive, shown
 from pldc.estimators.reading import column_of
 from pldc.function import Counterfactual
-from pldc.function.counterfactual import Nearest, nearest_crossing
+from pldc.function.counterfactual import Nearest, nearest_crossing, nearest_lead
 from pldc.function.max_affine import Array
 
 REACH = 4.0  # standard deviations from the mean, within which a counterfactual is looked for
@@ -35,76 +36,68 @@ def named(name: str, given: Any) -> Mapping[Any, Any]:
     return given or {}
 
 
+class Question(NamedTuple):
+    """What is asked of a row, in features: what a unit of each costs, where it may go, and which take whole numbers."""
+
+    given: Given
+    cost: Array
+    box: Array
+    whole: Array
+    seconds: float
+
+
 class Counterfactuals:
-    """What :class:`pldc.DCRegressor` answers to "what would change this?"."""
+    """What both estimators share when they answer "what would change this?"."""
 
-    def counterfactual(
-        self: Any,
-        x: Any,
-        threshold: float,
-        *,
-        cost: Mapping[Any, float] | None = None,
-        fixed: Sequence[Any] = (),
-        bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
-        max_seconds: float = 30.0,
-    ) -> Counterfactual:
-        """Find what would change a prediction: the nearest row at which it crosses a threshold.
-
-        Distance is the sum of the changes of all columns, in standard deviations of the training rows, each times its
-        cost. The answer is exact: by linear programs for a function without hinges of one term (``simplify``,
-        ``n_pieces="rows"``) and without booleans, else by a mixed-integer program.
-
-        Parameters
-        ----------
-        x : array of shape (d,), Series, dict by column names, or table of one row
-        threshold : float
-            To be reached from the side on which the prediction of `x` is.
-        cost : dict, optional
-            From column (name or number) to the cost of a standard deviation; 1 for those not named.
-        fixed : sequence of str or int, optional
-            Columns that must not change. Categories, dates and missing cells never do. Columns that held booleans in
-            training change from one to the other.
-        bounds : dict, optional
-            From column to (low, high), None for a side that is free; by default within four standard deviations of the
-            training mean, and `x` itself.
-        max_seconds : float, default=30
-            Of a mixed-integer program. Then the best row so far is returned, with a bound on how near one can be.
-
-        Returns
-        -------
-        Counterfactual
-            With `point`, `changes`, `cost`, `bound`, in the columns of the table; ``print`` shows a table.
-        """
+    def _question(
+        self: Any, x: Any, cost: Any, fixed: Sequence[Any], bounds: Any, whole: Sequence[Any], max_seconds: float
+    ) -> Question:
+        """Check the parameters of a question."""
         check_is_fitted(self, "model_")
-        model, f, (row, cells) = self.model_, self.model_.function, self._given_row(x)
-        low, high = model.cut
-        if not isinstance(threshold, Real) or not low <= threshold <= high or not np.isfinite(float(threshold)):
-            raise ValueError(
-                f"threshold must be a number that predictions can reach, from {low:g} to {high:g} (clip=False when "
-                f"fitting lets them go on), got {shown(threshold)}."
-            )
-        price = np.ones(len(row))
+        given, price = self._given_row(x), 1.0 / self.model_.spread
         for name, value in named("cost", cost).items():
-            price[self._number(name)] = positive(f"cost of {name!r}", value)
-        limit, before = positive("max_seconds", max_seconds), float(model.predict(row[None])[0])
-        box, two = self._box(Given(row, cells), fixed, named("bounds", bounds))
-        found = Nearest(row, 0.0, 0.0)  # one that is cut to the threshold has reached it
-        if before != threshold:
-            found = nearest_crossing(f, row, float(threshold), price / model.spread, box, limit, two)
+            price[self._number(name)] *= positive(f"cost of {name!r}", value)
+        seconds, numbers = positive("max_seconds", max_seconds), [self._number(name) for name in whole]
+        for name, at in zip(whole, numbers, strict=True):
+            if not is_missing(given.cells[column_of(self.model_.column_names, name)]) and given.row[at] % 1:
+                raise ValueError(f"whole names the column {name!r}, but the cell of x is {given.row[at]:g}.")
+        box, steps = self._box(given, fixed, named("bounds", bounds), numbers)
+        return Question(given, price, box, steps, seconds)
+
+    def _answered(
+        self: Any, question: Question, found: Nearest, before: Any, reached: Any, threshold: Any, wanted: str
+    ) -> Counterfactual:
+        """Return the answer in the columns of the table; `reached` is a function of the nearest row."""
+        row, cells = question.given
         if found.point is None:
-            why = "exists;" if np.isinf(found.bound) else f"was found in {limit:g} seconds: raise max_seconds,"
-            why += " widen the bounds or fix fewer features"
-            raise ValueError(f"No row within the bounds with a prediction of {threshold:g} {why}.")
+            why = (
+                "exists;" if np.isinf(found.bound) else f"was found in {question.seconds:g} seconds: raise max_seconds,"
+            )
+            raise ValueError(
+                f"No row within the bounds {wanted} {why} widen the bounds or fix fewer features." + self._held(cells)
+            )
         return Counterfactual(
-            features=model.column_names,
+            features=self.model_.column_names,
             x=as_array(cells),
             point=as_array([self._cell(k, cell, row, found.point) for k, cell in enumerate(cells)]),
             prediction=before,
-            reached=float(model.predict(found.point[None])[0]),
-            threshold=float(threshold),
+            reached=reached(found.point),
+            threshold=threshold,
             cost=found.cost,
             bound=found.bound,
         )
+
+    def _held(self: Any, cells: list[Any]) -> str:
+        """Say which columns stay as they are whatever the bounds."""
+        names, found = self.model_.column_names, dict[str, list[str]]()
+        for k, cell in enumerate(cells):
+            if self.model_.number_of(k) is None:
+                kind = self.model_.columns.columns[k].kind
+                found.setdefault({"date": "dates"}.get(kind, "categories"), []).append(names[k])
+            elif is_missing(cell):
+                found.setdefault("missing cells", []).append(names[k])
+        told = [f"{what} ({', '.join(map(repr, columns)):.80})" for what, columns in found.items()]
+        return f" These stay as they are: {', '.join(told)}." if told else ""
 
     def _given_row(self: Any, x: Any) -> Given:
         """Read one row, and keep its cells as they are."""
@@ -133,34 +126,32 @@ class Counterfactuals:
             return timedelta(days=float(point[at]))
         return bool(point[at]) if isinstance(cell, bool) else float(point[at])
 
-    def _box(self: Any, given: Given, fixed: Sequence[Any], bounds: Mapping[Any, Any]) -> tuple[Array, Array]:
-        """Return the lowest and highest value that each feature may take, and which take no others."""
+    def _box(
+        self: Any, given: Given, fixed: Sequence[Any], bounds: Mapping[Any, Any], numbers: Sequence[int]
+    ) -> tuple[Array, Array]:
+        """Return the lowest and highest value that each feature may take, and which take whole numbers."""
         model, (row, cells) = self.model_, given
         box = model.center[:, None] + REACH * np.outer(model.spread, [-1.0, 1.0])
         box = np.column_stack([np.minimum(box[:, 0], row), np.maximum(box[:, 1], row)])
-        held, two = np.ones(len(row), dtype=bool), np.zeros(len(row), dtype=bool)
+        held, whole = np.ones(len(row), dtype=bool), np.isin(np.arange(len(row)), numbers)
         for column, cell in enumerate(cells):  # categories, dates and missing cells stay as they are
             at = model.number_of(column)
             if at is not None:
                 held[at] = is_missing(cell)
                 if column in model.booleans and row[at] in (0.0, 1.0):
-                    two[at], box[at] = True, [0.0, 1.0]
+                    whole[at], box[at] = True, [0.0, 1.0]
         for name, pair in bounds.items():
-            at = self._number(name)
-            if is_missing(cells[column_of(model.column_names, name)]):
+            at, column = self._number(name), column_of(model.column_names, name)
+            if is_missing(cells[column]):
                 raise ValueError(f"The cell {name!r} of x is missing, and stays so: give no bounds of it.")
             ends = [old if end is None else end for end, old in zip(pair_of(name, pair), box[at], strict=True)]
             if not ends[0] <= row[at] <= ends[1]:
                 raise ValueError(f"bounds of {name!r} are {shown(pair)}; x must lie within, and is at {row[at]:g}.")
-            box[at] = ends
-            if two[at] and not (ends[0] <= 0.0 and ends[1] >= 1.0):  # the other value is out of bounds
-                held[at] = True
-            elif two[at]:
-                box[at] = [0.0, 1.0]
+            box[at] = np.clip(ends, 0.0, 1.0) if whole[at] and column in model.booleans else ends
         for name in fixed:
             held[model.source == column_of(model.column_names, name)] = True
         box[held] = row[held, None]
-        return box, two & ~held
+        return box, whole & ~held
 
     def _number(self: Any, column: Any) -> int:
         """Return the feature of a column that holds numbers."""
@@ -169,6 +160,133 @@ class Counterfactuals:
         if found is None:
             raise ValueError(f"The column {column!r} holds no numbers: it stays as it is.")
         return int(found)
+
+
+class RegressionCounterfactuals(Counterfactuals):
+    """What :class:`pldc.DCRegressor` answers to "what would change this?"."""
+
+    def counterfactual(
+        self: Any,
+        x: Any,
+        threshold: float,
+        *,
+        cost: Mapping[Any, float] | None = None,
+        fixed: Sequence[Any] = (),
+        bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
+        whole: Sequence[Any] = (),
+        max_seconds: float = 30.0,
+    ) -> Counterfactual:
+        """Find what would change a prediction: the nearest row at which it crosses a threshold.
+
+        Distance is the sum of the changes of all columns, in standard deviations of the training rows, each times its
+        cost. The answer is exact: by linear programs for a function without hinges of one term (``simplify``,
+        ``n_pieces="rows"``) and without booleans or whole numbers, else by a mixed-integer program.
+
+        Parameters
+        ----------
+        x : array of shape (d,), Series, dict by column names, or table of one row
+        threshold : float
+            To be reached from the side on which the prediction of `x` is.
+        cost : dict, optional
+            From column (name or number) to the cost of a standard deviation; 1 for those not named.
+        fixed : sequence of str or int, optional
+            Columns that must not change. Categories, dates and missing cells never do. Columns that held booleans in
+            training change from one to the other.
+        bounds : dict, optional
+            From column to (low, high), None for a side that is free; by default within four standard deviations of the
+            training mean, and `x` itself.
+        whole : sequence of str or int, optional
+            Columns that take whole numbers, such as a number of rooms. Nothing else says so.
+        max_seconds : float, default=30
+            Of a mixed-integer program. Then the best row so far is returned, with a bound on how near one can be.
+
+        Returns
+        -------
+        Counterfactual
+            With `point`, `changes`, `cost`, `bound`, in the columns of the table; ``print`` shows a table.
+        """
+        question = self._question(x, cost, fixed, bounds, whole, max_seconds)
+        model, f, row = self.model_, self.model_.function, question.given.row
+        low, high = model.cut
+        if not isinstance(threshold, Real) or not low <= threshold <= high or not np.isfinite(float(threshold)):
+            raise ValueError(
+                f"threshold must be a number that predictions can reach, from {low:g} to {high:g} (clip=False when "
+                f"fitting lets them go on), got {shown(threshold)}."
+            )
+        before, found = float(model.predict(row[None])[0]), Nearest(row, 0.0, 0.0)
+        if before != threshold:  # one that is cut to the threshold has reached it
+            to = float(threshold)
+            found = nearest_crossing(f, row, to, question.cost, question.box, question.seconds, question.whole)
+
+        def reached(point: Array) -> float:
+            return float(model.predict(point[None])[0])
+
+        wanted = f"with a prediction of {threshold:g}"
+        return self._answered(question, found, before, reached, float(threshold), wanted)
+
+
+class ClassCounterfactuals(Counterfactuals):
+    """What :class:`pldc.DCClassifier` answers to "what would change this?"."""
+
+    def counterfactual(
+        self: Any,
+        x: Any,
+        label: Any = None,
+        *,
+        cost: Mapping[Any, float] | None = None,
+        fixed: Sequence[Any] = (),
+        bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
+        whole: Sequence[Any] = (),
+        max_seconds: float = 30.0,
+    ) -> Counterfactual:
+        """Find what would change a prediction: the nearest row that is of a class, exactly.
+
+        Distance is the sum of the changes of all columns, in standard deviations of the training rows, each times its
+        cost. Found by a mixed-integer program: the score of the class must be as high as all others.
+
+        Parameters
+        ----------
+        x : array of shape (d,), Series, dict by column names, or table of one row
+        label : optional
+            The class. None: any other than that of `x`, whichever is nearest; with more than two classes a program for
+            each.
+        cost, fixed, bounds, whole
+            As for :meth:`DCRegressor.counterfactual`.
+        max_seconds : float, default=30
+            In all. Then the best row so far is returned, with a bound on how near one can be.
+
+        Returns
+        -------
+        Counterfactual
+            With `point`, `changes`, `cost`, `bound`, in the columns of the table; `prediction` and `reached` are
+            classes. ``print`` shows a table.
+        """
+        question = self._question(x, cost, fixed, bounds, whole, max_seconds)
+        model, names = self.model_, self.classes_.tolist()
+
+        def reached(point: Array) -> Any:
+            return names[int(model.scores(point[None])[0].argmax())]
+
+        functions, row = list(model.functions), question.given.row
+        before = reached(row)
+        others = [name for name in names if name != before]
+        if label is not None:
+            if np.ndim(label) or label not in names:
+                raise ValueError(f"label must be one of the classes, {shown(names)}; got {shown(label)}.")
+            label = names[names.index(label)]  # as a value of Python
+        found = Nearest(row, 0.0, 0.0)
+        if label is None and len(others) > 1:  # that one score passes the highest is enough
+            best, share = functions[names.index(before)], question.seconds / len(others)
+            pairs = [[functions[names.index(name)], best] for name in others]
+            each = [nearest_lead(pair, 0, row, question.cost, question.box, share, question.whole) for pair in pairs]
+            found = min(each, key=lambda one: (one.point is None, one.cost))
+            found = found._replace(bound=min(one.bound for one in each))
+        elif before != (label := others[0] if label is None else label):
+            at = names.index(label)
+            found = nearest_lead(functions, at, row, question.cost, question.box, question.seconds, question.whole)
+        wanted = "of another class" if label is None else f"of the class {label!r:.80}"
+        answer = self._answered(question, found, before, reached, label, wanted)
+        return answer if label is not None else replace(answer, threshold=answer.reached)
 
 
 def pair_of(name: Any, given: Any) -> tuple[float | None, float | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,7 +16,7 @@ from pldc.function import PLDC, Contributions, Curve, Explanation, Interactions,
 from pldc.function.contributions import METHODS, contributions
 from pldc.function.curve import category_curve, partial_dependence
 from pldc.function.max_affine import Array, real
-from pldc.function.regions import FEW_PIECES, RegionTable
+from pldc.function.regions import FEW_PIECES, Regions, RegionTable
 from pldc.function.swaps import interactions, sample
 
 SPREADS = 2.5  # standard deviations on either side of the mean that stand for the range of the training rows
@@ -140,6 +141,13 @@ class Reading:
             ends = np.array([min(ends[0], near[0]), max(ends[1], near[1])])
         return float(ends[0]), float(ends[1])
 
+    def _told(self: Any, found: Any) -> RegionTable:
+        """Return regions as a table in the words of the model."""
+        words = {"opposites": self.model_.opposites}
+        if not isinstance(found, Regions):
+            words = {"regions": replace(found.regions, **words)}
+        return RegionTable(replace(found, **words), self.model_.feature_names)
+
     def _one_row(self: Any, name: str, given: Any) -> Array:
         """Check a row of numbers."""
         row = np.asarray(given, dtype=np.float64)
@@ -239,7 +247,7 @@ class RegressionReading(Reading):
             the region, which follows. :meth:`PLDC.regions` of ``function_`` also says which region each row is in.
         """
         X = self._points(X)
-        return RegionTable(thinned(self.model_.function, X, tol).regions(X), self.model_.feature_names)
+        return self._told(thinned(self.model_.function, X, tol).regions(X))
 
 
 def thinned(f: PLDC, X: Array, tol: float | None) -> PLDC:

@@ -16,7 +16,7 @@ from pldc.columns import Encoding
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, choice, flag
-from pldc.estimators.counterfactuals import Counterfactuals
+from pldc.estimators.counterfactuals import RegressionCounterfactuals
 from pldc.estimators.monotone import signs_of
 from pldc.estimators.reading import RegressionReading
 from pldc.estimators.sources import over_blocks
@@ -33,7 +33,7 @@ from pldc.select.cross_fit import CrossFit
 from pldc.solve.run import Monitor
 
 
-class DCRegressor(Answers, Counterfactuals, RegressionReading, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, RegressorMixin, DCEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Piecewise-linear regression by a difference of convex functions.
 
     Fits f = φ₁ − φ₂, both parts convex and piecewise linear in the features or in curves of them, in one of two ways:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from pldc.estimators.folds import cross_validation
-from pldc.function.numbers import number, numbers
+from pldc.function.numbers import number, numbers, one_line
+from pldc.function.term import Term
 from pldc.model import Model
 
 MOST_NAMED = 4  # columns
@@ -37,7 +38,14 @@ def _what(model: Model) -> str:
     many = "classes" if model.levels is None else "levels"
     classes = f" for {len(model.functions)} {many}" if len(model.functions) > 1 else ""
     kink = " of curves" if hinged else ""
-    return f"{kind}{classes}, {plus} − {minus} pieces{kink} in {d} feature{'s' * (d > 1)}"
+    pieces = str(plus) if no_part(terms, 1) else str(minus) if no_part(terms, 0) else f"{plus} − {minus}"
+    return f"{kind}{classes}, {pieces} pieces{kink} in {d} feature{'s' * (d > 1)}"
+
+
+def no_part(terms: list[tuple[Term, ...]], part: int) -> bool:
+    """Say whether the plus parts (0) or the minus parts (1) of all terms are zero."""
+    parts = [term.parts[part] for each in terms for term in each]
+    return all(p.n_pieces == 1 and not p.slopes.any() and not p.offsets.any() for p in parts)
 
 
 def _score(estimator: Any, model: Model) -> str:
@@ -53,7 +61,7 @@ def _score(estimator: Any, model: Model) -> str:
         over = "" if model.levels is None else f"over {len(model.levels)} levels "
         text = f"mean {loss} loss {number(-score)} {over}at rows left out"
     else:
-        text = f"score {number(score)} at rows left out"
+        text = f"{scoring if isinstance(scoring, str) else 'of the scorer'} {number(score)} at rows left out"
     if model.simplification is not None:
         text += f"; fidelity to the larger model {model.simplification.fidelity:.3f}"
     return f"score: {text}"
@@ -84,7 +92,9 @@ def _matters(model: Model) -> str:
     if model.importances is not None:
         order = np.argsort(-model.importances, kind="stable")[:MOST_NAMED]
         sizes = numbers(model.importances[order], 2)
-        parts.append("matters: " + ", ".join(f"{model.column_names[j]} {s}" for j, s in zip(order, sizes, strict=True)))
+        parts.append(
+            "matters: " + ", ".join(f"{one_line(model.column_names[j])} {s}" for j, s in zip(order, sizes, strict=True))
+        )
     if model.seconds is not None:
         parts.append(f"fitted in {number(model.seconds, 2)} s")
     return "; ".join(parts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 from sklearn.utils.validation import validate_data as scikit_learn_validate
 
 from pldc.columns import Encoding
-from pldc.columns.cells import Table, holds_booleans, is_frame
+from pldc.columns.cells import Table, holds_booleans, is_frame, is_missing
 from pldc.columns.learn import Draft, kinds_of, weighted_median
 from pldc.estimators.checks import refuse_masked, shown
 from pldc.estimators.folds import folds_for_statistics
@@ -21,6 +23,8 @@ from pldc.select.folds import ranks_of_classes
 
 LONGEST_MESSAGE = 500  # characters of what scikit-learn says of a table
 NUMBERS = "biuf"  # kinds of NumPy's types that hold numbers and nothing else
+ISO_DATE = re.compile(r"\s*\d{4}-\d{2}-\d{2}([ T]|\s*$)")
+MANY_LEVELS, NEARLY_ALL = 20, 0.9  # of the cells of a column of text, that are hardly a category
 GAPS = "X contains NaN, and this model knows no medians to put there: fill the gaps, or fit again."
 
 
@@ -161,6 +165,33 @@ def is_mixed(X: Any) -> bool:
         return array.dtype.kind in "Mm" or not np.size(array.astype(np.float64))
     except (ValueError, TypeError):
         return np.ndim(np.asarray(X, dtype=object)) == 2
+
+
+def warn_of_texts(model: Any, X: Any, columns: Encoding | None) -> None:
+    """Point out columns of text that are perhaps none: dates, or a level for nearly every row."""
+    if columns is None or not any(column.kind == "category" for column in columns.columns):
+        return
+    table = Table.read(X)
+    chosen = categorical_mask(model.categorical_features, columns.names, len(table.columns))
+    for k, (column, raw) in enumerate(zip(columns.columns, table.columns, strict=True)):
+        if column.kind != "category" or raw.category or (chosen is not None and chosen[k]):
+            continue  # the user has said what it is
+        levels, hint = columns.levels(k), ""
+        if levels and all(map(ISO_DATE.match, levels)):
+            hint = "holds dates as text, each a level of its own: parse it, pandas.to_datetime(...)"
+        elif len(levels) >= MANY_LEVELS:
+            count = sum(not is_missing(cell) for cell in raw.values)
+            if len(levels) >= NEARLY_ALL * count:
+                hint = (
+                    f"is text, with {len(levels)} different levels in {count} rows: a level that occurs once says "
+                    "nothing of new rows. Drop a key; parse numbers and dates, pandas.to_numeric(...)"
+                )
+        if hint:
+            warnings.warn(
+                f"Column {column.name!r} {hint}. If it is a category, name it in categorical_features.",
+                UserWarning,
+                stacklevel=4,
+            )
 
 
 def medians_of(X: Array, weight: Array) -> Array:

@@ -19,6 +19,7 @@ from pldc.fit.noise import errors_of
 from pldc.fit.program import program_model
 from pldc.fit.rest import Rest
 from pldc.fit.settings import Settings
+from pldc.fit.steps import Steps
 from pldc.fit.students import simplified
 from pldc.function.swaps import importances, sample
 from pldc.model import Model
@@ -178,9 +179,9 @@ def simplify(teacher: Model, folds: CrossFit | None, given: Rows, n_pieces: int,
     if len(rows.y) < FEWEST_ROWS:
         raise ValueError(f"simplify needs at least {FEWEST_ROWS} distinct rows, got {len(rows.y)}.")
     clock, inside, known = Clock(settings.max_seconds), order.settings(settings), order.folds(folds)
-    if known is None or not same_rows(rows, known.rows):
-        known = refitted(rows, splits, inside, clock)
     with shown(settings.verbose):
+        if known is None or not same_rows(rows, known.rows):
+            known = refitted(rows, splits, inside, clock)
         found = Fitted(*simplified(order.model(teacher), known, known.rows, n_pieces, inside, clock))
         found = told(with_errors(found, settings, clock), rows, inside, clock)
         return restored(found, order)
@@ -192,11 +193,13 @@ def refitted(rows: Rows, splits: list[Split], settings: Settings, clock: Clock) 
     Where the folds are given by places, each fit chooses by the others of them: rows that belong together stay so.
     """
     models, by_places = [], isinstance(settings.folds, list)
+    steps = Steps("fitting folds of these rows", len(splits), settings.level)
     for k, (train, _) in enumerate(splits):
         limit = settings.max_seconds
         limit = share_of_time(None if limit is None else FOR_THE_TEACHER * limit, clock, len(splits) - k)
         folds = (inner_folds(splits, k) if by_places else []) or FOLDS
-        found = fit(rows.take(train), replace(settings, max_seconds=limit, folds=folds))
+        steps.begin()
+        found = fit(rows.take(train), replace(settings, max_seconds=limit, folds=folds, verbose=0), steps)
         if found.interrupted:
             raise KeyboardInterrupt
         models.append(found.model)

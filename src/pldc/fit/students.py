@@ -13,6 +13,7 @@ from pldc.compact.clock import Clock
 from pldc.compact.student import CLASS_STARTS, STARTS, Student, agreement, learn, r_squared
 from pldc.fit.few_pieces import TEMPERATURE_PRIOR, in_few_digits, task_of
 from pldc.fit.settings import Settings
+from pldc.fit.steps import Steps
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
 from pldc.model import ClassSimplification, Model, Simplification
@@ -98,9 +99,12 @@ def learned(
     others: list[Student] = []
     with Workers(settings.threads) as workers:
         whole = student(rows, teacher.functions, 1 if clock.over() else several, workers.pool, FOR_THE_WHOLE)
-        for functions, (train, _) in [] if folds is None else zip(folds.functions, folds.splits, strict=True):
+        pairs = [] if folds is None else list(zip(folds.functions, folds.splits, strict=True))
+        steps = Steps("learning few pieces", len(pairs), settings.level)
+        for functions, (train, _) in pairs:
             if clock.over():
                 break
+            steps.begin()
             others.append(student(rows.take(train), functions, in_a_fold, workers.pool, 1.0))
     few = tuple(f.prune() if f.is_plain else f for f in whole.functions)
     few = in_few_digits(few, task_of(rows, recipe))

@@ -48,7 +48,7 @@ def flag(name: str, value: Any) -> bool:
 def shown(value: Any) -> str:
     """Return what was given, shortened: a message is to be read."""
     try:
-        text = repr(value)
+        text = repr(value.item() if isinstance(value, np.generic) else value)
     except ValueError:  # a whole number of thousands of digits
         text = f"a {type(value).__name__} too long to print"
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"

@@ -6,12 +6,14 @@ one for each piece of φ₁:
     { z : b_l·z + β_l + τ ≤ a_k·z + α_k for all pieces l of φ₂ },
 
 so the answer is the best of as many small linear programs. Programs whose bound is no better than what was found are
-left out: of one inequality alone the least cost is known. Sums of terms, and hinges, are a mixed-integer program
-(:mod:`pldc.function.integer_program`). For f ≤ τ both parts change places.
+left out: of one inequality alone the least cost is known. Sums of terms, hinges, whole numbers, and a score that must
+reach several others are a mixed-integer program (:mod:`pldc.function.integer_program`). For f ≤ τ both parts change
+places.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,6 +30,7 @@ from pldc.function.term import Term, scattered
 HAIR = 1e-7  # of the step in value, by which the threshold is passed: rounding must not undo it
 TRIFLE = 1e-9  # of the distance, that no feature is moved by
 MOST_STEPS, TRIES = 4, 512  # neighbours, by steps of rounding, of a point that falls short of the threshold by it
+LEAST_LEAD = 1e-3  # of scores that tie: a hair of it
 HALVINGS, SCATTERED = 50, 512  # to find some point beyond the threshold
 
 
@@ -42,8 +45,9 @@ class Counterfactual:
     x, point : arrays of shape (d,)
         The cells of the row that was given, and of the nearest one beyond the threshold.
     prediction, reached : float
-        At the two.
+        At the two; of classes their labels.
     threshold : float
+        Of classes the label that was looked for.
     cost : float
         Distance of the two: of each column its change in standard deviations, times its cost.
     bound : float
@@ -53,9 +57,9 @@ class Counterfactual:
     features: tuple[str, ...]
     x: Array
     point: Array
-    prediction: float
-    reached: float
-    threshold: float
+    prediction: Any
+    reached: Any
+    threshold: Any
     cost: float
     bound: float
 
@@ -84,7 +88,7 @@ class Counterfactual:
     def __str__(self) -> str:
         body = [[self.features[k], written(self.x[k]), written(self.point[k])] for k in self._moved()]
         lines = table(
-            ["column", "is", "would be"], [*body, ["prediction", number(self.prediction), number(self.reached)]]
+            ["column", "is", "would be"], [*body, ["prediction", written(self.prediction), written(self.reached)]]
         )
         lines.append(f"distance {number(self.cost, 3)} standard deviations")
         if self.bound < self.cost * (1 - 1e-3):
@@ -115,6 +119,23 @@ class Nearest(NamedTuple):
     bound: float
 
 
+@dataclass(frozen=True, eq=False)
+class Lead:
+    """How far a function leads the highest of some others; the function itself, if there are none."""
+
+    wanted: PLDC
+    others: tuple[PLDC, ...] = ()
+
+    def __call__(self, X: Array) -> Array:
+        """Evaluate at the rows of X."""
+        values = self.wanted(X)
+        return values - np.max([f(X) for f in self.others], axis=0) if self.others else values
+
+    def moved(self, by: Array) -> Lead:
+        """Return x ↦ lead(x − by)."""
+        return Lead(self.wanted.moved(by), tuple(f.moved(by) for f in self.others))
+
+
 def nearest_crossing(
     function: PLDC,
     x: Array,
@@ -122,7 +143,7 @@ def nearest_crossing(
     cost: Array,
     box: Array,
     max_seconds: float = 60.0,
-    two: np.ndarray | None = None,
+    whole: np.ndarray | None = None,
 ) -> Nearest:
     """Find the nearest point to x at which f is on the other side of the threshold.
 
@@ -138,37 +159,78 @@ def nearest_crossing(
         Finite lower and upper ends; equal where a feature is fixed.
     max_seconds : float
         For the mixed-integer program; afterwards the best point so far is returned, and its bound.
-    two : bool array of shape (d,), optional
-        Features that take two values only, the ends of their box, of which x has one.
+    whole : bool array of shape (d,), optional
+        Features that are whole steps away from x.
     """
-    value = float(function(x[None])[0])
-    step = abs(threshold - value)
+    step = threshold - float(function(x[None])[0])
     if step == 0:
         return Nearest(x.copy(), 0.0, 0.0)
-    sign = 1.0 if value < threshold else -1.0
-    f, origin = sign * function, function.origin
-    target = sign * threshold + HAIR * step
+    sign = 1.0 if step > 0 else -1.0
+    hair = HAIR * abs(step)
+    return _nearest_beyond(Lead(sign * function), x, sign * threshold, hair, cost, box, max_seconds, whole)
+
+
+def nearest_lead(
+    functions: Sequence[PLDC],
+    wanted: int,
+    x: Array,
+    cost: Array,
+    box: Array,
+    max_seconds: float = 60.0,
+    whole: np.ndarray | None = None,
+) -> Nearest:
+    """Find the nearest point to x at which one of several functions is the highest; the rest as above."""
+    lead = Lead(functions[wanted], tuple(f for k, f in enumerate(functions) if k != wanted))
+    value = float(lead(x[None])[0])
+    if value > 0:
+        return Nearest(x.copy(), 0.0, 0.0)
+    return _nearest_beyond(lead, x, 0.0, HAIR * max(-value, LEAST_LEAD), cost, box, max_seconds, whole)
+
+
+def _nearest_beyond(
+    f: Lead,
+    x: Array,
+    threshold: float,
+    hair: float,
+    cost: Array,
+    box: Array,
+    max_seconds: float,
+    whole: np.ndarray | None,
+) -> Nearest:
+    """Find the nearest point with f ≥ threshold, by programs that ask for a hair more."""
+    origin = f.wanted.origin
     near = f.moved(-origin)  # a function of x − origin, as are all numbers below
-    two = np.zeros(len(x), dtype=bool) if two is None else two & (box[:, 1] > box[:, 0])
-    found = _nearest(near, x - origin, target, cost, box - origin[:, None], max_seconds, two)
+    whole = np.zeros(len(x), dtype=bool) if whole is None else whole
+    box = _inward(x, box, whole)
+    whole = whole & (box[:, 1] > box[:, 0])
+    found = _nearest(near, x - origin, threshold + hair, cost, box - origin[:, None], max_seconds, whole)
     if found.point is None:
         return found
     moved = found.point - (x - origin)
     moved[np.abs(moved) * cost <= TRIFLE * found.cost] = 0.0  # rounding of the programs is no change
-    found = _rounded(f, x, moved, sign * threshold, found, cost, box)
-    return found if found.point is None else found._replace(point=np.where(two, _ends(found.point, box), found.point))
+    return _rounded(f, x, np.where(whole, np.round(moved), moved), threshold, found, cost, box, whole)
 
 
-def _ends(points: Array, box: Array) -> Array:
-    """Return the nearer end of the box for each number."""
-    return np.where(points - box[:, 0] < box[:, 1] - points, box[:, 0], box[:, 1])
+def _inward(x: Array, box: Array, whole: np.ndarray) -> Array:
+    """Return a box whose ends are whole steps away from x, where features are."""
+    steps = np.floor(np.abs(box - x[:, None]) * (1 + TRIFLE) + TRIFLE)
+    return np.where(whole[:, None], x[:, None] + steps * [-1.0, 1.0], box)
 
 
-def _rounded(f: PLDC, x: Array, moved: Array, threshold: float, found: Nearest, cost: Array, box: Array) -> Nearest:
+def _rounded(
+    f: Lead,
+    x: Array,
+    moved: Array,
+    threshold: float,
+    found: Nearest,
+    cost: Array,
+    box: Array,
+    whole: np.ndarray,
+) -> Nearest:
     """Return x + moved in numbers that there are; far from zero they are some way apart, and one may fall short."""
     near = np.random.RandomState(0).randint(-MOST_STEPS, MOST_STEPS + 1, (TRIES, len(x)))
     tried = x + moved + np.vstack([np.zeros(len(x)), near]) * np.spacing(np.abs(x + moved))
-    tried = np.where(moved == 0, x, np.clip(tried, box[:, 0], box[:, 1]))
+    tried = np.where(moved == 0, x, np.where(whole, x + moved, np.clip(tried, box[:, 0], box[:, 1])))
     costs, beyond = np.abs(tried - x) @ cost, f(tried) >= threshold
     if beyond[0] or not beyond.any():
         return found._replace(point=tried[0])
@@ -176,27 +238,30 @@ def _rounded(f: PLDC, x: Array, moved: Array, threshold: float, found: Nearest, 
     return found._replace(point=tried[best], cost=max(found.cost, float(costs[best])))
 
 
-def _nearest(f: PLDC, x: Array, target: float, cost: Array, box: Array, max_seconds: float, two: np.ndarray) -> Nearest:
+def _nearest(
+    f: Lead, x: Array, target: float, cost: Array, box: Array, max_seconds: float, whole: np.ndarray
+) -> Nearest:
     """Find the nearest point with f ≥ target, of a function whose centre is the origin."""
-    known = _some_point(f, x, target, cost, box, two)
-    if f.is_plain and not two.any():
-        return _nearest_of_pieces(f.centred[0], x, target, cost, box, known)
+    known = _some_point(f, x, target, cost, box, whole)
+    if f.wanted.is_plain and not f.others and not whole.any():
+        return _nearest_of_pieces(f.wanted.centred[0], x, target, cost, box, known)
     if known is not None:  # nothing beyond its distance matters
         reach = float(cost @ np.abs(known - x)) / cost
-        near = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
-        far = two & (box[:, 1] - box[:, 0] > reach * (1 + TRIFLE))  # too far to change
-        box = np.where(far[:, None], x[:, None], np.where(two[:, None], box, near))
-    return Nearest(*nearest_by_integers(f.centred, x, target, cost, box, known, max_seconds, two))
+        box = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
+        box = _inward(x, box, whole)
+    others = [(-other).terms for other in f.others]
+    return Nearest(*nearest_by_integers(f.wanted.centred, x, target, cost, box, known, max_seconds, whole, others))
 
 
-def _some_point(f: PLDC, x: Array, target: float, cost: Array, box: Array, two: np.ndarray) -> Array | None:
+def _some_point(f: Lead, x: Array, target: float, cost: Array, box: Array, whole: np.ndarray) -> Array | None:
     """Return a point with f ≥ target that is not far, or None: the best of some ways to points of the box."""
-    ends = np.vstack([scattered(f.centred, box, SCATTERED), *_single(x, box)])
-    ends = np.where(two, _ends(ends, box), ends)
+    ends = np.vstack([scattered(f.wanted.centred, box, SCATTERED), *_single(x, box)])
+    if whole.any():
+        ends = np.vstack([np.where(whole, x + np.round(ends - x), ends), np.where(whole, x, ends)])
     ends = ends[f(ends) >= target]
     if not len(ends):
         return None
-    start = np.where(two, ends, x)  # what has two values changes at once
+    start = np.where(whole, ends, x)  # what moves by whole steps does so at once
     low, high = np.zeros(len(ends)), np.ones(len(ends))  # f ≥ target at high
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)

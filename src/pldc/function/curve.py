@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.max_affine import ROUNDING, Array, IntArray, real
-from pldc.function.numbers import numbers, table
+from pldc.function.numbers import numbers, one_line, table
 from pldc.function.pldc import PLDC
 from pldc.function.segments import straight, stretches
 
@@ -44,7 +44,7 @@ class Curve:
         return len(self.x)
 
     def __repr__(self) -> str:
-        return f"Curve({self.feature}: {len(self)} points, mean of {self.rows} rows)"
+        return f"Curve({one_line(self.feature)}: {len(self)} points, mean of {self.rows} rows)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class LevelMeans:
         return "\n".join(table([self.feature, "mean"], body))
 
     def __repr__(self) -> str:
-        return f"LevelMeans({self.feature}: {len(self)} levels, mean of {self.rows} rows)"
+        return f"LevelMeans({one_line(self.feature)}: {len(self)} levels, mean of {self.rows} rows)"
 
 
 def category_curve(

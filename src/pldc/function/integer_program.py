@@ -9,12 +9,14 @@ How much that can be is bounded over the box and, where a point at some distance
 are not farther: along one way of length C pieces part by at most C times their steepest difference.
 
 Along a feature with knots x = low + Σ_i w_i r_i, where the steps from one knot to the next are filled in turn: r_{i+1}
-≤ δ_i ≤ r_i with binary δ_i. Each piece is linear in the r, since its curves are straight between knots.
+≤ δ_i ≤ r_i with binary δ_i. Each piece is linear in the r, since its curves are straight between knots. Where several
+sums must reach τ, as a score that leads all others, they share the terms that they have in common.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -36,28 +38,28 @@ def nearest_by_integers(
     box: Array,
     known: Array | None,
     max_seconds: float,
-    two: np.ndarray | None = None,
+    whole: np.ndarray | None = None,
+    more: Sequence[Sequence[Term]] = (),
 ) -> tuple[Array | None, float, float]:
     """Find the nearest point z in the box with Σ terms(z) ≥ target: point, its cost, and a bound on that.
 
-    Features in `two` have the values at the ends of their box, and none between.
+    Features in `whole` are whole steps from x, as are the ends of their box. If there are `more` terms, the sum must
+    reach the target together with each lot of them.
     """
     farthest = np.inf if known is None else float(cost @ np.abs(known - x))
-    steps = _Steps(terms, x, cost, box, farthest, np.zeros(len(x), dtype=bool) if two is None else two)
-    plus = [_Curves(term, term.plus, steps) for term in terms]
-    minus = [_Curves(term, term.minus, steps) for term in terms]
-    choices = [curves.that_can_rule() for curves in plus]
-    binaries = steps.binaries + sum(len(c) for c in choices if len(c) > 1)
+    whole = np.zeros(len(x), dtype=bool) if whole is None else whole
+    steps = _Steps([term for lot in (terms, *more) for term in lot], x, cost, box, farthest, whole)
+    lots = [[_Ruled.of(term, steps) for term in lot] for lot in (terms, *more)]
+    binaries = steps.binaries + sum(len(each.choice) for lot in lots for each in lot if len(each.choice) > 1)
     if binaries > MOST_BINARIES:
         raise ValueError(
             f"The nearest point would be a program of {binaries} binary numbers, more than {MOST_BINARIES}: ask a "
             "model of few pieces, model.simplify(X, y), fix some features, or narrow the bounds."
         )
-    program = _Program(steps, target)
-    for curves, choice in zip(plus, choices, strict=True):
-        program.at_most(curves, choice)
-    for curves in minus:
-        program.at_least(curves)
+    program = _Program(steps)
+    first, *others = [program.sum_of(lot) for lot in lots]
+    for other in others or [{}]:
+        program.reach(first | other, target)
     point, bound = program.solve(max_seconds)
     candidates = [p for p in (point, known) if p is not None]
     if not candidates:
@@ -70,20 +72,20 @@ def nearest_by_integers(
 class _Steps:
     """Steps along each free feature, between its ends and the knots of all terms: x_j = ends_j[0] + Σ w r."""
 
-    def __init__(self, terms: Sequence[Term], x: Array, cost: Array, box: Array, farthest: float, two: np.ndarray):
+    def __init__(self, terms: Sequence[Term], x: Array, cost: Array, box: Array, farthest: float, whole: np.ndarray):
         self.x, self.cost, self.farthest = x, cost, farthest
         self.free = np.flatnonzero(box[:, 1] > box[:, 0])
-        self.two = two[self.free]
+        self.whole = whole[self.free]
         self.ends = []
         for j in self.free.tolist():
-            bent = [] if two[j] else [t.hinges.knots[j] for t in terms if t.hinges is not None]
-            knots = [np.empty(0), *bent]
-            inner = np.unique(np.concatenate(knots))
             low, high = box[j]
+            only_ends = whole[j] and high - low < 1.5
+            bent = [] if only_ends else [t.hinges.knots[j] for t in terms if t.hinges is not None]
+            inner = np.unique(np.concatenate([np.empty(0), *bent]))
             self.ends.append(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
         self.count = [len(e) - 1 for e in self.ends]
         self.total = sum(self.count)
-        self.binaries = sum(c - 1 for c in self.count) + int(self.two.sum())
+        self.binaries = sum(c - 1 for c in self.count) + int(self.whole.sum())
 
     def points(self, j: int) -> Array:
         """The fixed point with the feature at each of its ends and knots."""
@@ -128,19 +130,28 @@ class _Curves:
         return [(k, float(high.max())) for k, (_, high) in enumerate(leads) if not dominated[k]]
 
 
+class _Ruled(NamedTuple):
+    """A term as functions of the steps, and which pieces of its plus part can rule."""
+
+    plus: _Curves
+    minus: _Curves
+    choice: list[tuple[int, float]]
+
+    @classmethod
+    def of(cls, term: Term, steps: _Steps) -> _Ruled:
+        """Return that of a term."""
+        plus = _Curves(term, term.plus, steps)
+        return cls(plus, _Curves(term, term.minus, steps), plus.that_can_rule())
+
+
 class _Program:
     """Variables: the steps r first; then δ and the way along each free feature; then what the terms add."""
 
-    def __init__(self, steps: _Steps, target: float):
-        self.steps, self.target = steps, target
+    def __init__(self, steps: _Steps):
+        self.steps = steps
         self.program = Program()
         self.price: list[float] = []
-        self.r = [
-            i
-            for count, two in zip(steps.count, steps.two, strict=True)
-            for i in self._variables(count, 0.0, 1.0, integer=int(two))
-        ]
-        self.sums: dict[int, float] = {}
+        self.r = self._variables(steps.total, 0.0, 1.0)
         place, ways = 0, []
         for j, ends in enumerate(steps.ends):
             own = range(place, place + steps.count[j])
@@ -155,12 +166,25 @@ class _Program:
             offset = float((steps.x[feature] - ends[0]) * steps.cost[feature])
             self._row({**dict(zip(own, widths, strict=True)), ways[-1]: -1.0}, -np.inf, offset)
             self._row({**dict(zip(own, widths, strict=True)), ways[-1]: 1.0}, offset, np.inf)
+            if steps.whole[j]:
+                low, high = np.round(ends[[0, -1]] - steps.x[feature])
+                count = self._variables(1, low, high, integer=1)[0]
+                self._row({**dict(zip(own, np.diff(ends), strict=True)), count: -1.0}, -low, -low)
         self._row(dict.fromkeys(ways, 1.0), 0.0, steps.farthest)
 
-    def at_most(self, curves: _Curves, choice: list[tuple[int, float]]) -> None:
+    def sum_of(self, terms: Sequence[_Ruled]) -> dict[int, float]:
+        """Add what the terms add, and return a row of their sum."""
+        return {self.at_most(each.plus, each.choice): 1.0 for each in terms} | {
+            self.at_least(each.minus): -1.0 for each in terms
+        }
+
+    def reach(self, sums: dict[int, float], target: float) -> None:
+        """A sum must be so large."""
+        self._row(sums, target, np.inf)
+
+    def at_most(self, curves: _Curves, choice: list[tuple[int, float]]) -> int:
         """Add a variable that is at most the maximum of the pieces."""
         p = self._variables(1, -np.inf, np.inf)[0]
-        self.sums[p] = 1.0
         chosen = [self._variables(1, 0.0, 1.0, integer=1)[0] for _ in choice] if len(choice) > 1 else []
         for number, (k, most) in enumerate(choice):
             row = {p: 1.0, **{i: -v for i, v in zip(self.r, curves.rise[k], strict=True) if v}}
@@ -169,18 +193,18 @@ class _Program:
             self._row(row, -np.inf, float(curves.base[k]) + (max(most, 0.0) if chosen else 0.0))
         if chosen:
             self._row(dict.fromkeys(chosen, 1.0), 1.0, 1.0)
+        return p
 
-    def at_least(self, curves: _Curves) -> None:
-        """Subtract a variable that is at least the maximum of the pieces."""
+    def at_least(self, curves: _Curves) -> int:
+        """Add a variable that is at least the maximum of the pieces."""
         m = self._variables(1, -np.inf, np.inf)[0]
-        self.sums[m] = -1.0
         for base, rise in zip(curves.base, curves.rise, strict=True):
             row = {m: 1.0, **{i: -v for i, v in zip(self.r, rise, strict=True) if v}}
             self._row(row, float(base), np.inf)
+        return m
 
     def solve(self, max_seconds: float) -> tuple[Array | None, float]:
         """Return the nearest point, or None, and a bound on its cost."""
-        self._row(self.sums, self.target, np.inf)
         program = self.program.assembled()
         integer, low, high = program.integrality, program.lower, program.upper
         constraints, price = LinearConstraint(program.A, program.row_lower, program.row_upper), np.array(self.price)

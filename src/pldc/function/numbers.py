@@ -69,9 +69,20 @@ def simplest_between(low: float, high: float) -> float:
     return low
 
 
+def one_line(text: str) -> str:
+    r"""Return a text with its line breaks and the like written out: a name must not break a table.
+
+    Examples
+    --------
+    >>> print(one_line("price\n(net)"))
+    price\n(net)
+    """
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
     """Return lines of a table: the first column to the left, all others to the right."""
-    rows = [list(head), *(list(row) for row in body)]
+    rows = [[one_line(cell) for cell in row] for row in (head, *body)]
     widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
     return [
         "  ".join(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from pldc.function.checks import shown, whole
 from pldc.function.max_affine import Array, IntArray
-from pldc.function.numbers import NOTHING, number, numbers, table
+from pldc.function.numbers import NOTHING, number, numbers, one_line, table
 from pldc.function.rules import Rule, find_rule, separation
 
 FEW_PIECES = 64  # of each part, up to which all regions are shown
@@ -43,6 +43,8 @@ class Regions:
         Where the fullest regions are: a dozen at most, each of a hundredth of the rows at least.
     decided_by : tuple of tuples of int
         For each of these the features that tell its rows best from the others, each alone; the best first.
+    opposites : dict
+        Of features that say whether something is true: what is true where they are 0; see :meth:`Rule.text`.
     """
 
     of_row: IntArray
@@ -55,6 +57,7 @@ class Regions:
     value: Array
     rules: tuple[Rule, ...]
     decided_by: tuple[tuple[int, ...], ...]
+    opposites: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.count)
@@ -68,7 +71,7 @@ class Regions:
         """
         names, told = self._names(feature_names), len(self.rules)
         untold = len(self) - told
-        where = [rule.text(names) for rule in self.rules] + [""] * untold
+        where = [rule.text(names, self.opposites) for rule in self.rules] + [""] * untold
         decided = [", ".join(names[j] for j in features) for features in self.decided_by] + [""] * untold
         nan = [np.nan] * untold
         fixed: dict[str, Array] = {
@@ -136,7 +139,9 @@ class Regions:
             lines.append(f"… and {len(names) - len(features)} more features, of smaller slopes")
         for k, rule in enumerate(self.rules[:listed]):
             sure = f"precision {rule.precision:.0%}, recall {rule.recall:.0%}"
-            lines += wrap(f"{k}: {rule.text(names)} ({sure})", max(width, 20), subsequent_indent="   ")
+            lines += wrap(
+                f"{k}: {one_line(rule.text(names, self.opposites))} ({sure})", max(width, 20), subsequent_indent="   "
+            )
         if len(self) > listed:
             lines.append(f"… and {len(self) - listed} more regions with {int(self.count[listed:].sum())} rows")
         return "\n".join(lines)
@@ -190,6 +195,7 @@ class RegionTable(dict[str, Array]):
 
 
 def _cut(name: str) -> str:
+    name = one_line(name)
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 

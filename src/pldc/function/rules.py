@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,9 @@ from pldc.function.numbers import number, simplest_between
 MOST_CONDITIONS, WIDTH = 4, 4  # of a rule, and rules that are carried on at each length
 GAIN = 0.02  # of F₁ that one condition more must bring
 MOST_ROWS = 4000  # that a rule is looked for among
+NOISE = 1e-9  # of the range of the middle half: numbers that differ by less are one, and no threshold is between them
+Opposites = Mapping[int, str]
+NONE: Opposites = MappingProxyType({})
 
 
 class Condition(NamedTuple):
@@ -28,8 +32,10 @@ class Condition(NamedTuple):
         column = points[:, self.feature]
         return column > self.value if self.above else column <= self.value
 
-    def text(self, names: Sequence[str]) -> str:
-        """Write it down."""
+    def text(self, names: Sequence[str], opposites: Opposites = NONE) -> str:
+        """Write it down; `opposites` are as for :meth:`Rule.text`."""
+        if self.feature in opposites and 0 <= self.value < 1:
+            return names[self.feature] if self.above else opposites[self.feature]
         return f"{names[self.feature]} {'>' if self.above else '≤'} {number(self.value, 12)}"
 
 
@@ -66,8 +72,22 @@ class Rule:
             raise ValueError(f"The rule is about {needed} features or more; got the shape {table.shape}.")
         return table
 
-    def text(self, names: Sequence[str]) -> str:
-        """Write it down: thresholds on one feature as an interval."""
+    def text(self, names: Sequence[str], opposites: Opposites = NONE) -> str:
+        """Write it down: thresholds on one feature as an interval.
+
+        Parameters
+        ----------
+        names : sequence of str
+        opposites : dict, optional
+            Of features that are 1 where what their name says is true, and else 0: what is true there, by their places.
+            They need no threshold.
+
+        Examples
+        --------
+        >>> rule = Rule((Condition(0, False, 0.0), Condition(1, True, 2.0)), 1.0, 1.0)
+        >>> rule.text(["heating = wood", "rooms"], {0: "heating ≠ wood"})
+        'heating ≠ wood and rooms > 2'
+        """
         names = self._fitting(np.array([list(map(str, names))], dtype=object))[0].tolist()
         if not self.conditions:
             return "everywhere"
@@ -78,7 +98,7 @@ class Rule:
             if low is not None and high is not None:
                 parts.append(f"{number(low.value, 12)} < {names[feature]} ≤ {number(high.value, 12)}")
             else:
-                parts += [c.text(names) for c in mine]
+                parts += [c.text(names, opposites) for c in mine]
         return " and ".join(parts)
 
 
@@ -137,7 +157,8 @@ def _best_thresholds(
     for j in features:
         at = order[holds[order[:, j]], j]
         values, mine = points[at, j], inside[at]
-        edges = np.flatnonzero(values[1:] > values[:-1])  # a threshold can lie after these
+        lower, upper = points[order[len(points) // 4, j], j], points[order[3 * len(points) // 4, j], j]
+        edges = np.flatnonzero(values[1:] - values[:-1] > NOISE * (upper - lower))  # a threshold can lie after these
         if not len(edges):
             continue
         below = np.cumsum(mine)[edges]

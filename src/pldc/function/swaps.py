@@ -22,7 +22,7 @@ from itertools import combinations
 import numpy as np
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.function.numbers import numbers, table
+from pldc.function.numbers import NOTHING, numbers, table
 
 MOST_ROWS, PAIRS = 256, 1024  # rows that are compared, and how many pairs of them
 FEWEST_PAIRS, MOST_CELLS = 64, 1 << 24  # of many features fewer pairs: so many cells of all tables that are evaluated
@@ -98,15 +98,17 @@ def interactions(values: Values, rows: Array, source: IntArray, columns: Sequenc
     out[columns, columns] = 0.0
     for j, k in combinations(columns, 2):
         out[j, k] = out[k, j] = 0.0
-    before = values(rows)
+    before, largest = values(rows), 0.0
     for shift in shifts:
         other = np.roll(rows, -shift, axis=0)
         alone = {j: values(np.where(source == j, other, rows)) for j in columns}
+        largest = max([largest, *(_size(before - each) for each in alone.values())])
         for j, k in combinations(columns, 2):
             both = values(np.where((source == j) | (source == k), other, rows))
             size = _size(before - alone[j] - alone[k] + both) / len(shifts)
             out[j, k] += size
             out[k, j] += size
+    out[out <= NOTHING * largest] = 0.0  # rounding
     return out
 
 

@@ -37,7 +37,7 @@ def plot_model(model: Any, X: Any) -> Any:
     Figure, points = _figure(), model._points(X)
     f = getattr(model, "function_", None)
     curves = [] if f is None else _main_curves(model, X)
-    regions = f.regions(points) if f is not None and f.is_plain and max(f.n_pieces) <= FEW_PIECES else None
+    regions = model.region_table(X).regions if f is not None and f.is_plain and max(f.n_pieces) <= FEW_PIECES else None
     heights = [2.6, *([2.4] if curves else []), *([0.6 + 0.32 * min(len(regions), MOST_REGIONS)] if regions else [])]
     figure = Figure(figsize=(11, sum(heights) + 0.5), layout="constrained")
     rows = iter(np.ravel(figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)))
@@ -99,7 +99,7 @@ def _draw_regions(axis: Any, regions: Any, names: Any) -> None:
     axis.barh(range(count), share[:count], color="C2")
     names = regions._names(names)
     for k in range(count):
-        where = regions.rules[k].text(names) if k < len(regions.rules) else ""
+        where = regions.rules[k].text(names, regions.opposites) if k < len(regions.rules) else ""
         axis.text(share[k], k, f"  {shorten(where, LONGEST_RULE, placeholder='…')}", va="center", fontsize=8)
     axis.set_yticks(range(count), labels=[number(v, 3) for v in regions.value[:count]], fontsize=8)
     axis.set_xlim(0, 2.6 * float(share.max()))
