@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import replace
-from html import escape
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -23,8 +22,8 @@ from pldc.columns import Encoding
 from pldc.estimators.checks import flag, positive, shown, torch_device, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.estimators.misses import missed_gap, missed_levels
+from pldc.estimators.printed import Printed
 from pldc.estimators.sources import given_and_rest
-from pldc.estimators.summary import summary
 from pldc.estimators.tables import Given, booleans_of, points, warn_of_texts
 from pldc.fit import Fitted, Settings, fit, simplify
 from pldc.fit.spine import FOLDS
@@ -41,7 +40,7 @@ from pldc.solve.workers import blas_threads
 MOST_PIECES = 10_000  # of each part, that can be asked for
 
 
-class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Common to DCRegressor and DCClassifier; the parameters are theirs."""
 
     categorical_features: Any
@@ -310,28 +309,6 @@ class DCEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def __getstate__(self) -> Any:
         """Leave the rows out: the fits of the folds, which come with them, are only there to save time."""
         return {**super().__getstate__(), "_folds": None, "_grouped": None}
-
-    def summary(self) -> str:
-        """Return five lines on a fitted model: pieces, score, certificate, settings, what matters and seconds."""
-        check_is_fitted(self, "model_")
-        return summary(self)
-
-    def __str__(self) -> str:
-        """``print`` of a fitted model shows its summary; ``repr`` is that of scikit-learn, fitted or not."""
-        return summary(self) if "model_" in vars(self) else repr(self)
-
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + self._html_summary()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] += self._html_summary()
-        return bundle
-
-    def _html_summary(self) -> str:
-        """Return the summary to stand below scikit-learn's diagram."""
-        return f"<pre>{escape(summary(self))}</pre>" if "model_" in vars(self) else ""
 
     def onnx_shape_calculator(self) -> Any:
         """Return what skl2onnx asks for, to set the types of the outputs; see :func:`pldc.export.to_onnx`."""
