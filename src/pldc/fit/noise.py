@@ -35,7 +35,6 @@ ERROR_FOLDS = 5
 LOWEST = 0.1  # of the scale, in mean sizes of the errors
 RIDGES = (0.003, 0.03, 0.3, 3.0, 30.0, 300.0)
 KINDS = tuple(Candidate(knots, pieces, RIDGES, 0, 40) for knots, pieces in ((6, 1), (0, 4), (0, 1)))
-STARTS = 2
 FINE = 3e-3  # of the mean size of the errors: what a scale need not say
 
 
@@ -94,7 +93,7 @@ def with_scale(plain: Errors, given: Rows, folds: int | list[Split], settings: S
             settings.starts_seed,
             settings.level,
         )
-        found = search.run(Plan(kinds, len(sizes.y), 1, STARTS, len(kinds)))
+        found = search.run(Plan(kinds, len(sizes.y), 1, 1, len(kinds)))
     if not found.left_out:
         return plain
     unseen = np.concatenate(found.left_out)
