@@ -33,7 +33,7 @@ SETS = (
     "wine_quality_red",
 )
 SPLITS, TRAIN, TEST = 5, 300, 3000
-SIMULATED = {"simulated 400": 400, "simulated 2000": 2000}
+SIMULATED = {"simulated 400": 400, "simulated 2000": 2000, "simulated 10000": 10_000}
 SLICES, NOMINAL, NORMAL = 10, 0.9, 1.6449  # the last: half the width that holds 0.9 of a normal distribution
 
 

@@ -8,12 +8,13 @@ import pytest
 from pldc import PLDC, DCRegressor
 from pldc.compact.clock import Clock
 from pldc.fit import noise
-from pldc.fit.noise import errors_of
+from pldc.fit.noise import errors_of, left_out_again
 from pldc.fit.settings import Settings
 from pldc.problem.losses import Squared
 from pldc.problem.penalties import Joint
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.cross_fit import CrossFit
+from pldc.select.folds import group_folds
 
 N = 600
 SETTINGS = Settings(Recipe(Squared(), Joint(), "dc", np.zeros(2, dtype=int), False, True), threads=1)
@@ -69,6 +70,51 @@ def test_quantiles_are_of_errors_that_the_scale_did_not_see():
         X, y = table(growing, 100 + seed, 1000)
         covered.append(np.mean(np.abs(y) <= errors.width(X, 0.9)))
     assert np.mean(covered) > 0.88
+
+
+def grouped(seed, groups):
+    """Return ten rows a group, which lie close together and have one noise: another group's tells nothing of it."""
+    rng = np.random.default_rng(seed)
+    label = np.repeat(np.arange(groups), 10)
+    X = rng.uniform(-1, 1, (groups, 2))[label] + 1e-3 * rng.standard_normal((10 * groups, 2))
+    return X, np.exp(rng.standard_normal(groups))[label] * rng.standard_normal(10 * groups), label
+
+
+def test_errors_of_a_group_are_left_out_together():
+    # A scale that has seen other errors of a group knows its noise, as it cannot know that of a new group.
+    covered, spread = {"groups": [], "rows": []}, {"groups": [], "rows": []}
+    for seed in range(8):
+        X, y, label = grouped(seed, 60)
+        rows = Rows(X, y, np.ones(len(y)))
+        splits = group_folds(rows, label, 5)
+        zero = PLDC.affine(np.zeros(2))
+        values = [np.zeros(len(test)) for _, test in splits]
+        folds = CrossFit([(zero,)] * 5, values, [(-np.inf, np.inf)] * 5, rows, splits)
+        new, size, _ = grouped(100 + seed, 400)
+        for kind, given in (("groups", splits), ("rows", 5)):
+            width = errors_of(folds, replace(SETTINGS, folds=given), Clock())[0].width(new, 0.9)
+            covered[kind].append(np.mean(np.abs(size) <= width))
+            spread[kind].append(np.std(width) / np.mean(width))
+    assert np.mean(covered["groups"]) > max(0.88, np.mean(covered["rows"]) + 0.01)
+    assert np.mean(spread["groups"]) < 0.2 < np.mean(spread["rows"])
+
+
+@pytest.mark.parametrize("count", [2, 7])
+def test_folds_of_errors_part_what_the_folds_part(count):
+    rng = np.random.default_rng(0)
+    X, y = table(growing, n=120)
+    tests = [np.sort(rng.choice(120, 12, replace=False)) for _ in range(count)]  # some rows are left out twice
+    zero = PLDC.affine(np.zeros(2))
+    splits = [(np.setdiff1d(np.arange(120), test), test) for test in tests]
+    folds = CrossFit([(zero,)] * count, [y[t] for t in tests], [(-np.inf, np.inf)] * count, Rows(X, y, y), splits)
+    place = np.concatenate(tests)
+    pairs = left_out_again(folds)
+    assert len(pairs) == min(count, noise.ERROR_FOLDS)
+    assert sorted(np.concatenate([test for _, test in pairs])) == list(range(12 * count))
+    for train, test in pairs:
+        assert len(train) and not set(place[train]) & set(place[test])
+        assert len(test) % 12 == 0  # whole folds
+    assert left_out_again(replace(folds, splits=splits[:1], values=folds.values[:1])) == []
 
 
 def test_weights_equal_repetition_and_order_means_nothing():

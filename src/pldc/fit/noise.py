@@ -3,8 +3,9 @@
 The scale s(x) is fitted to the sizes |r| of these errors, whose mean it estimates, by few pieces under the Poisson
 loss: the loss of a mean that is never negative and whose spread grows with it. Its kind and ridge are chosen at errors
 left out once more, by the likelihood of |r| / s(x) as exponential, log s + |r| / s. A large ridge leaves a constant: so
-where errors are alike everywhere, intervals are, too. What is kept are the errors divided by the scale of a fit that
-did not see them; an interval is the prediction ± a quantile of these, times s(x).
+where errors are alike everywhere, intervals are, too. A straight line is a kind of its own: it needs no ridge to be
+small, and a ridge draws the scale to its mean, which is too wide where errors are smallest. What is kept are the errors
+divided by the scale of a fit that did not see them; an interval is the prediction ± a quantile of these, times s(x).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pldc.function.errors import Errors
 from pldc.function.max_affine import Array, IntArray
 from pldc.function.pldc import PLDC
 from pldc.problem.losses import Poisson
-from pldc.problem.recipe import Rows
+from pldc.problem.recipe import Rows, Split
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.workers import Workers
 
@@ -32,9 +33,8 @@ FEWEST_ERRORS = 40  # distinct rows, below which intervals are as wide everywher
 MOST_ERRORS = 2000  # that the scale is fitted to
 ERROR_FOLDS = 5
 LOWEST = 0.1  # of the scale, in mean sizes of the errors
-RIDGES = (0.03, 0.3, 3.0, 30.0, 300.0)
-KINDS = (Candidate(6, 1, RIDGES, 0, 40), Candidate(0, 4, RIDGES, 0, 40))
-STARTS = 2
+RIDGES = (0.003, 0.03, 0.3, 3.0, 30.0, 300.0)
+KINDS = tuple(Candidate(knots, pieces, RIDGES, 0, 40) for knots, pieces in ((6, 1), (0, 4), (0, 1)))
 FINE = 3e-3  # of the mean size of the errors: what a scale need not say
 
 
@@ -47,14 +47,27 @@ def errors_of(folds: CrossFit | None, settings: Settings, clock: Clock) -> tuple
     if clock.over():
         return plain, False
     try:
-        return with_scale(plain, given, settings, clock), False
+        by_places = left_out_again(folds) if isinstance(settings.folds, list) else []
+        return with_scale(plain, given, by_places or ERROR_FOLDS, settings, clock), False
     except KeyboardInterrupt:
         return plain, True
 
 
-def with_scale(plain: Errors, given: Rows, settings: Settings, clock: Clock) -> Errors:
+def left_out_again(folds: CrossFit) -> list[Split]:
+    """Return folds of the errors that part what folds given by places part, such as groups; none, if that is all.
+
+    Of many folds several are left out together; of rows that several leave out, all errors.
+    """
+    place = np.concatenate([test for _, test in folds.splits])
+    number = np.repeat(np.arange(len(folds.splits)), [len(test) for _, test in folds.splits]) % ERROR_FOLDS
+    tests = [number == k for k in np.unique(number)]
+    pairs = [(np.flatnonzero(~np.isin(place, place[test])), np.flatnonzero(test)) for test in tests]
+    return pairs if all(len(train) for train, _ in pairs) else []
+
+
+def with_scale(plain: Errors, given: Rows, folds: int | list[Split], settings: Settings, clock: Clock) -> Errors:
     """Fit the scale of errors to the rows they were made at, if there are enough."""
-    sizes, splits = prepared(given, ERROR_FOLDS)
+    sizes, splits = prepared(given, folds)
     if len(sizes.y) < FEWEST_ERRORS or not plain.size[-1] > 0:
         return plain
     if len(sizes.y) > MOST_ERRORS:
@@ -80,7 +93,7 @@ def with_scale(plain: Errors, given: Rows, settings: Settings, clock: Clock) -> 
             settings.starts_seed,
             settings.level,
         )
-        found = search.run(Plan(kinds, len(sizes.y), 1, STARTS, len(kinds)))
+        found = search.run(Plan(kinds, len(sizes.y), 1, 1, len(kinds)))
     if not found.left_out:
         return plain
     unseen = np.concatenate(found.left_out)
