@@ -1,6 +1,7 @@
 """Fixtures for all tests: fits of few pieces that are made sooner, for what does not look at how good they are."""
 
 import pytest
+
 from tests.quick import quick
 
 

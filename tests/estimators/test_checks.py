@@ -4,6 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 from sklearn.utils.estimator_checks import (
+    check_methods_sample_order_invariance,
     check_sample_weight_equivalence_on_dense_data,
     estimator_checks_generator,
     parametrize_with_checks,
@@ -14,7 +15,7 @@ from pldc import Auto, DCClassifier, DCRegressor, Quantile, Seminorm
 
 SETTINGS = [
     DCRegressor(),
-    DCRegressor(n_pieces="rows", cv=2, n_jobs=1, solver=Auto(tol=0.001)),
+    DCRegressor(n_pieces="rows", lam=0.05, n_jobs=1),
     DCRegressor(n_pieces=4, cv=2),
     DCRegressor(loss="huber", shape="convex", lam=0.01, solver=Auto(tol=0.001), penalty=Seminorm(free_linear=True)),
     DCRegressor(loss=Quantile(0.95), shape="concave", lam=0.01, clip=False, standardize=False, solver=Auto(tol=0.001)),
@@ -24,8 +25,8 @@ SETTINGS = [
 ]
 
 
-# Checks of numbers see fits as they come: how much is learned, and what may not matter to it. The others look at shapes,
-# types, attributes and kinds of error, the same fit again and again: there fewer kinds are tried.
+# Checks of numbers see fits as they come: how much is learned, and what may not matter to it. The others look at
+# shapes, types, attributes and kinds of error, the same fit again and again: there fewer kinds are tried.
 OF_NUMBERS = (
     "check_regressors_train",
     "check_classifiers_train",
@@ -50,9 +51,14 @@ def test_scikit_learn_checks(estimator, check):
         check(estimator)
 
 
-def test_weights_are_repetitions_to_folds_that_choose():
-    model = DCClassifier(cv=2, n_jobs=1, solver=Auto(tol=0.05))
-    check_sample_weight_equivalence_on_dense_data("DCClassifier", model)
+@pytest.mark.parametrize(
+    "model", [DCRegressor(n_pieces="rows", cv=3, n_jobs=1), DCClassifier(cv=2, n_jobs=1, solver=Auto(tol=0.05))]
+)
+@pytest.mark.parametrize(
+    "check", [check_sample_weight_equivalence_on_dense_data, check_methods_sample_order_invariance]
+)
+def test_checks_of_folds_that_choose(model, check):
+    check(type(model).__name__, model)
 
 
 def test_checks_of_numbers_are_known_by_name():
