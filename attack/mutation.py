@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -72,8 +73,8 @@ def cases() -> list[Mutant]:
 
 def prepare() -> None:
     """Measure which tests run which lines, where that is not known of this code yet."""
-    for room in rooms():
-        measured(room)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # each in a process of its own
+        list(pool.map(measured, rooms()))
 
 
 @cache
