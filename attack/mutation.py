@@ -73,18 +73,21 @@ def cases() -> list[Mutant]:
 
 def prepare() -> None:
     """Measure which tests run which lines, where that is not known of this code yet."""
+    copied()  # once, before the threads ask for it
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # each in a process of its own
         list(pool.map(measured, rooms()))
 
 
 @cache
 def measured(room: str) -> dict[str, Any]:
-    """Which tests of a room run which lines, and how long they take."""
+    """Which tests of a room run which lines, and how long they take, in a copy: there all must pass, too."""
     path = CACHE / f"{room}-{code_of([f'src/pldc/{room}', *ROOMS[room]])}.json"
     if not path.exists():
         CACHE.mkdir(exist_ok=True)
         words = [sys.executable, "-m", "attack.line_tests", str(path), *ROOMS[room]]
-        subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        places = os.pathsep.join(map(str, (copied() / "src", copied(), ROOT)))
+        environment = os.environ | {"PYTHONPATH": places}
+        subprocess.run(words, cwd=copied(), env=environment, check=True, stdout=subprocess.DEVNULL)
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     assert not found["failed"], f"these fail without any change: {found['failed']}"
     return found
