@@ -116,7 +116,7 @@ def copied() -> Path:
     kept.append(folder)
     copy = Path(folder.name)
     for name in ("src", "tests", "experiments", "docs", "benchmarks"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "results", "_build"))
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
     shutil.copy(ROOT / "pyproject.toml", copy)
     compileall.compile_dir(copy / "src", quiet=2)
     return copy

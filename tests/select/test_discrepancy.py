@@ -1,4 +1,5 @@
 import functools
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -136,6 +137,13 @@ def value_in_units_of(unit, method):
 @pytest.mark.parametrize("unit", [1e-200, 1e-9, 1e20, 1e150])
 def test_any_unit(unit, method):
     assert value_in_units_of(unit, method) == pytest.approx(unit * value_in_units_of(1.0, method), rel=1e-9)
+
+
+def test_a_program_that_is_not_solved_is_said(monkeypatch):
+    failed = SimpleNamespace(status=4, message="numerical difficulties", fun=-1.0)
+    monkeypatch.setattr("pldc.select.discrepancy.linprog", lambda *program, **settings: failed)
+    with pytest.raises(RuntimeError, match="numerical difficulties"):
+        linear_program(*sample(0), "joint")
 
 
 def test_odd_rows_subsample_and_equal_rows():
