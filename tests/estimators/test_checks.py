@@ -47,7 +47,7 @@ def test_scikit_learn_checks(estimator, check):
     # learned from what DCRegressor() finds, which is checked as it is.
     plain = check.func.__name__ in OF_NUMBERS and not set(check.keywords) - {"name"}
     learned = estimator.get_params()["n_pieces"] == 4
-    with few_starts(points=200, fresh=100, starts=1), nullcontext() if plain and not learned else few_kinds():
+    with few_starts(points=100, fresh=50, starts=1), nullcontext() if plain and not learned else few_kinds():
         check(estimator)
 
 
