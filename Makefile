@@ -17,7 +17,7 @@ demo: $(VENV)/stamp-plot
 	$(BIN)/python -m pldc demo
 
 test: $(VENV)/stamp-dev
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: $(VENV)/stamp-dev
 	$(BIN)/ruff check .

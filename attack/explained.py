@@ -30,6 +30,26 @@ EXPLAINED: dict[tuple[str, str, str], str] = {
         "2.0 → 4.0",
     ): "limits a factor near one, from which a balance is found in a few rounds either way",
     (
+        "problem/losses/classes.py",
+        "worse = after > value + 1e-14 * (1.0 + np.abs(value) + step * largest)",
+        "after > value + 1e-14 * (1.0 + np.abs(value) + step * lar… → after >= value + 1e-14 * (1.0 + np.abs(value) + step * la…",
+    ): "equality is rounding",
+    (
+        "problem/losses/poisson.py",
+        "above = y / np.where(omega < 1.0, 1.0 - omega, 1.0)",
+        "1.0 → 2.0",
+    ): "stands in where ω is one or more, which is in the domain only where y is zero: zero either way",
+    (
+        "problem/penalties.py",
+        "return slopes.transpose(1, 0, 2).reshape(1, slopes.shape[1], -1)",
+        "1 → 2",
+    ): "NumPy takes any negative length for the one that is not said",
+    (
+        "problem/repair.py",
+        "return bool((np.diff(slope) >= 0).all() and max(lacks) <= tolerance(phi) * max(1.0, len(x) / 100.0))",
+        "tolerance(phi) * max(1.0, len(x) / 100.0) → tolerance(phi) / max(1.0, len(x) / 100.0)",
+    ): "how much rounding a short cut allows; without it all pairs are looked at, with the same answer",
+    (
         "problem/losses/poisson.py",
         "above = np.where(b > 0, 0.5 * (b + root), 2.0 * step * y / np.where(b > 0, 1.0, root - b))",
         "b > 0 → b >= 0",

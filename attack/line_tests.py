@@ -1,4 +1,7 @@
-"""Which tests run which lines of a room, and how long each takes: ``python -m attack.line_tests OUTPUT TESTS``."""
+"""Which tests run which lines of a room, and how long each takes: ``python -m attack.line_tests OUTPUT TESTS``.
+
+Of the tree that it is started in.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+SOURCE = Path.cwd() / "src" / "pldc"
 
 
 class Recorder:
@@ -35,14 +38,14 @@ def main(output: str, *tests: str) -> int:
     import coverage
     import pytest
 
-    measure = coverage.Coverage(data_file=None, source=[str(ROOT / "src" / "pldc")], config_file=False)
+    measure = coverage.Coverage(data_file=None, source=[str(SOURCE)], config_file=False)
     recorder = Recorder(measure)
     measure.start()
     pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests], plugins=[recorder])
     measure.stop()
     data, lines = measure.get_data(), defaultdict(dict)
     for file in data.measured_files():
-        name = str(Path(file).relative_to(ROOT / "src" / "pldc"))
+        name = str(Path(file).relative_to(SOURCE))
         for line, tests in data.contexts_by_lineno(file).items():
             lines[name][line] = [test for test in tests if test in recorder.seconds]
     found = {"seconds": recorder.seconds, "failed": recorder.failed, "lines": lines}

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -72,18 +73,21 @@ def cases() -> list[Mutant]:
 
 def prepare() -> None:
     """Measure which tests run which lines, where that is not known of this code yet."""
-    for room in rooms():
-        measured(room)
+    copied()  # once, before the threads ask for it
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # each in a process of its own
+        list(pool.map(measured, rooms()))
 
 
 @cache
 def measured(room: str) -> dict[str, Any]:
-    """Which tests of a room run which lines, and how long they take."""
+    """Which tests of a room run which lines, and how long they take, in a copy: there all must pass, too."""
     path = CACHE / f"{room}-{code_of([f'src/pldc/{room}', *ROOMS[room]])}.json"
     if not path.exists():
         CACHE.mkdir(exist_ok=True)
         words = [sys.executable, "-m", "attack.line_tests", str(path), *ROOMS[room]]
-        subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        places = os.pathsep.join(map(str, (copied() / "src", copied(), ROOT)))
+        environment = os.environ | {"PYTHONPATH": places}
+        subprocess.run(words, cwd=copied(), env=environment, check=True, stdout=subprocess.DEVNULL)
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     assert not found["failed"], f"these fail without any change: {found['failed']}"
     return found
@@ -112,7 +116,7 @@ def copied() -> Path:
     kept.append(folder)
     copy = Path(folder.name)
     for name in ("src", "tests", "experiments", "docs", "benchmarks"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "results", "_build"))
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
     shutil.copy(ROOT / "pyproject.toml", copy)
     compileall.compile_dir(copy / "src", quiet=2)
     return copy

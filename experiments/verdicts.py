@@ -7,6 +7,7 @@ suffices (Bonferroni); "open" is neither, or there are too few runs. Exponents o
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -138,7 +139,9 @@ def the_more_so(values: Values) -> list[str]:
 
 def log_deviation(found: dict[int, float], seeds: Sequence[int]) -> float:
     """Logarithm of the standard deviation over the seeds."""
-    return float(np.log(max(np.std([found[s] for s in seeds]), 1e-12)))
+    values = np.array([found[s] for s in seeds])
+    off = values - values.mean()
+    return 0.5 * math.log(max(off @ off / len(off), 1e-24))
 
 
 def varies_less(name: str, kind: str, values: Values, rivals: tuple[str, ...], sets: tuple[str, ...]) -> list[str]:

@@ -39,3 +39,10 @@ def few_kinds():
         patch.setattr("pldc.fit.few_pieces.plan_for", lambda n, d, **wanted: less(plan_for(n, d, **wanted)))
         patch.setattr("pldc.fit.few_pieces.plan_for_classes", lambda n, d, m: less(plan_for_classes(n, d, m)))
         yield
+
+
+@contextmanager
+def quick():
+    """Both."""
+    with few_kinds(), few_starts(points=300, fresh=200, starts=2):
+        yield

@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
+from tests.quick import quick
 
 from pldc import CrossValidation, DCClassifier, Hinge, LogLoss
 
@@ -30,11 +31,11 @@ def test_it_predicts_and_its_probabilities_are_good(fitted):
 
 def test_it_is_no_program_unless_a_setting_asks_for_one(fitted):
     assert fitted.model_.kind == "compact" and fitted.chosen_ and not hasattr(fitted, "certificate_")
-    X, y = IRIS[TRAIN][:40], LABEL[TRAIN][:40]
+    X, y = IRIS[TRAIN][:20], LABEL[TRAIN][:20]
     for settings in ({"n_pieces": "rows"}, {"loss": "hinge"}, {"loss": Hinge()}, {"lam": 0.1}, {"standardize": False}):
-        model = DCClassifier(n_jobs=1, **settings).fit(X, y)
+        model = DCClassifier(n_jobs=1, cv=2, **settings).fit(X, y)
         assert model.certificate_.gap <= 0.011 and not hasattr(model, "chosen_")
-        assert model.predict_proba(X).shape == (40, 3)
+        assert model.predict_proba(X).shape == (20, 3)
     assert DCClassifier(loss=LogLoss(), n_jobs=1).fit(X, y).model_.kind == "compact"
 
 
@@ -47,6 +48,7 @@ def test_names_and_order_of_classes_and_rows_change_nothing(fitted):
     np.testing.assert_allclose(other.predict_proba(IRIS[TEST]), expected, atol=1e-9)
 
 
+@pytest.mark.usefixtures("quick_fits")
 def test_a_weight_of_two_is_the_row_twice():
     weight = np.random.default_rng(2).integers(0, 3, 75)
     a = DCClassifier(n_jobs=1).fit(IRIS[TRAIN], LABEL[TRAIN], sample_weight=weight)
@@ -54,6 +56,7 @@ def test_a_weight_of_two_is_the_row_twice():
     np.testing.assert_allclose(a.predict_proba(IRIS[TEST]), b.predict_proba(IRIS[TEST]), atol=1e-9)
 
 
+@pytest.mark.usefixtures("quick_fits")
 def test_two_classes_are_told_by_one_function():
     y = LABEL > 1
     model = DCClassifier(n_jobs=1).fit(IRIS[TRAIN], y[TRAIN])
@@ -66,6 +69,7 @@ def test_two_classes_are_told_by_one_function():
     np.testing.assert_allclose(swapped.predict_proba(IRIS)[:, 0], p, atol=1e-9)
 
 
+@pytest.mark.usefixtures("quick_fits")
 def test_scorers_know_the_classes_by_name():
     y = np.array(["ill", "well"])[(LABEL[TRAIN] > 0).astype(int)]
     seen = []
@@ -78,6 +82,7 @@ def test_scorers_know_the_classes_by_name():
     assert seen[0] == {"ill", "well"} and model.cv_score_ == 1.0
 
 
+@pytest.mark.usefixtures("quick_fits")
 def test_a_class_that_a_fold_has_not_seen():
     X = np.vstack([IRIS[:30], IRIS[60:90], IRIS[120:122]])
     y = np.repeat([0, 1, 2], [30, 30, 2])
@@ -109,5 +114,6 @@ def test_pickles_hold_no_rows_and_predict_the_same(fitted):
     assert np.array_equal(again.predict_proba(IRIS), fitted.predict_proba(IRIS))
     X = IRIS[TRAIN].copy()
     X[:, 0] += np.pi * 1e-3 * np.arange(75)
-    model = DCClassifier(n_jobs=1).fit(X, LABEL[TRAIN])
+    with quick():
+        model = DCClassifier(n_jobs=1).fit(X, LABEL[TRAIN])
     assert X[40, 0].tobytes() not in pickle.dumps(model)

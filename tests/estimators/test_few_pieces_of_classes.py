@@ -171,6 +171,7 @@ def test_a_hundred_classes():
     assert model.score(center, np.arange(100)) > 0.5
 
 
+@pytest.mark.usefixtures("quick_fits")
 def test_class_weights_move_the_border():
     x = np.random.default_rng(0).normal(size=(40, 1))
     y = (x[:, 0] + 0.8 * np.random.default_rng(1).normal(size=40) > 0.5).astype(int)
@@ -181,6 +182,7 @@ def test_class_weights_move_the_border():
     assert shares[0] <= shares[1] <= shares[2] and shares[0] < shares[2] > 0.5
 
 
+@pytest.mark.usefixtures("quick_fits")
 def test_a_class_that_is_missing_in_a_fold_is_learned_still():
     one = np.append(np.flatnonzero(Y != 2), np.flatnonzero(Y == 2)[0])
     model = DCClassifier(n_jobs=1, cv=CrossValidation(3)).fit(X[one], Y[one])

@@ -1,4 +1,7 @@
-"""What must not matter to a fit with all defaults: order, repetition, threads, units, constant columns."""
+"""What must not matter to a fit with all defaults: order, repetition, units, constant columns. Fewer kinds are tried.
+
+Fits as they come are in test_defaults.py and test_checks.py.
+"""
 
 import numpy as np
 import pytest
@@ -12,21 +15,12 @@ from pldc.compact.plan import Plan
 
 X, Y = slanted()
 GRID = np.random.default_rng(99).normal(scale=1.5, size=(200, 2))
+pytestmark = pytest.mark.usefixtures("quick_module")
 
 
 @pytest.fixture(scope="module")
 def fitted():
     return DCRegressor().fit(X, Y)
-
-
-def test_order_layout_threads_and_repetition_change_nothing(fitted):
-    order = np.random.default_rng(5).permutation(len(Y))
-    shuffled = DCRegressor(n_jobs=1).fit(np.asfortranarray(X[order]), Y[order])
-    doubled = DCRegressor(n_jobs=2).fit(np.tile(X, (2, 1)), np.tile(Y, 2))
-    for other in (shuffled, doubled):
-        np.testing.assert_array_equal(other.predict(GRID), fitted.predict(GRID))
-    assert shuffled.cv_score_ == fitted.cv_score_
-    np.testing.assert_array_equal(fitted.predict(np.asfortranarray(GRID)), fitted.predict(GRID))
 
 
 def test_a_weight_of_two_is_the_row_twice_and_of_zero_none(fitted):

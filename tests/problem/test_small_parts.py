@@ -12,7 +12,7 @@ from pldc.problem.losses.residual import weighted_median
 from pldc.problem.losses.values import RESIDUAL
 from pldc.problem.repair import convex_on_a_line, lift, without_constants
 from pldc.problem.scaling import _size
-from pldc.problem.units import weighted_mean
+from pldc.problem.units import Units, weighted_mean
 
 
 def labelled(rows=24, points=9, m=3, seed=0):
@@ -168,3 +168,14 @@ def test_sizes_and_means():
     assert _size(a) == pytest.approx(np.sqrt(np.mean(a**2))) and _size(np.zeros(3)) == 1.0
     X = rng.normal(size=(30, 2))
     np.testing.assert_allclose(weighted_mean(X, weight), np.average(X, axis=0, weights=weight))
+
+
+def test_units_of_a_large_table_are_those_of_its_columns(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(30, 3)) * [1.0, 1e3, 0.0] + 5.0, rng.normal(size=30), rng.uniform(1, 2, 30)
+    whole = Units.of(X, y, weight)
+    monkeypatch.setattr("pldc.problem.units.LARGE_TABLE_NUMBERS", 10)
+    parts = Units.of(X, y, weight)
+    np.testing.assert_allclose(parts.center, whole.center)
+    np.testing.assert_allclose(parts.scale, whole.scale)
+    assert parts.scale[2] == 1.0 and parts.scale[1] > 100 * parts.scale[0]

@@ -11,7 +11,7 @@ from pldc.solve.admm import AdmmIteration
 from pldc.solve.interior_point import InteriorPoint
 from pldc.solve.run import STATUS
 
-CASES = list(random_settings(200, seed=11))
+CASES = list(random_settings(96, seed=11))  # four of each kind; `make attack` has 500 more
 
 
 def solve(problem, tol=1e-6):
@@ -81,13 +81,12 @@ def test_robust_losses_of_targets_that_are_mostly_alike(loss, targets):
     X = np.random.default_rng(1).uniform(-1, 1, (24, 2))
     y = TARGETS[targets](X[:, 0])
     y = y / np.std(y)
-    for order in (np.arange(24), np.arange(24)[::-1]):
-        for sign in (1.0, -1.0):
-            settings = {"loss": loss, "penalty": "joint", "lam": 0.02}
-            solution, certificate = solve(build(X[order], sign * y[order], **settings), tol=1e-4)
-            best = optimum(X[order], sign * y[order], delta=DELTA, level=LEVEL, **settings)
-            assert solution.status == "optimal"
-            assert certificate.upper == pytest.approx(best, rel=1e-4)
+    for order, sign in ((np.arange(24), 1.0), (np.arange(24)[::-1], -1.0)):
+        settings = {"loss": loss, "penalty": "joint", "lam": 0.02}
+        solution, certificate = solve(build(X[order], sign * y[order], **settings), tol=1e-4)
+        best = optimum(X[order], sign * y[order], delta=DELTA, level=LEVEL, **settings)
+        assert solution.status == "optimal"
+        assert certificate.upper == pytest.approx(best, rel=1e-4)
 
 
 @pytest.mark.parametrize("far", [1e2, 1e4, 1e6])
@@ -95,7 +94,7 @@ def test_robust_losses_of_targets_that_are_mostly_alike(loss, targets):
 def test_one_row_far_from_all_others(loss, far):
     """Rounding may stop the last steps, but not the first."""
     gaps = []
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(14, 2))
         X[-1] = far
@@ -213,8 +212,8 @@ def test_quantile_splits_the_data():
 
 
 def test_threads_do_not_change_the_answer():
-    problem = build(*synthetic(150, 2))
-    one, two = (Exact(tol=1e-6, threads=k).solve(problem) for k in (1, 2))
+    problem = build(*synthetic(130, 2))  # two blocks of points
+    one, two = (Exact(tol=1e-5, threads=k).solve(problem) for k in (1, 2))
     assert problem.objective(one) == pytest.approx(problem.objective(two), rel=1e-9)
 
 
@@ -229,7 +228,7 @@ def test_a_solve_that_is_cut_short_says_so_and_keeps_valid_bounds():
 
 
 def test_an_impossible_tolerance_stalls_and_says_so():
-    solution = Exact(tol=1e-300, max_iter=500).solve(build(*synthetic(15, 2)))
+    solution = Exact(tol=1e-300, max_iter=500).solve(build(*synthetic(10, 2)))
     assert solution.status == "stalled"
     assert set(STATUS) == {"optimal", "stalled", "max_iter", "stopped", "interrupted"}
 

@@ -128,7 +128,7 @@ def test_counts_of_all_sizes_are_fitted_better_than_by_least_squares():
     """Excess over the deviance of the true mean; of single tables either loss may have the smaller one."""
     excess = {"squared": 0.0, "poisson": 0.0}
     for seed in range(4):
-        X, y = counts(steep, 150, seed)
+        X, y = counts(steep, 100, seed)
         new, target = counts(steep, 4000, 100 + seed)
         for loss in excess:
             excess[loss] += deviance(DCRegressor(loss=loss).fit(X, y), new, target)
@@ -150,6 +150,7 @@ def test_straight_counts_are_fitted_as_well_as_by_a_generalised_linear_model(set
     assert constant - deviance(model, new, target) > 0.9 * gained > 0.1
 
 
+@pytest.mark.usefixtures("quick_fits")
 @pytest.mark.parametrize("settings", [{}, {"lam": 0.05, "solver": Auto(tol=1e-2)}])
 def test_other_units_of_y_give_the_same_fit(settings):
     X, y = counts(lambda X: 0.5 + 4 * X[:, 0] ** 2, 60, 0)
