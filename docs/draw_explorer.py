@@ -18,7 +18,7 @@ def draw(goal: Path) -> None:
     model = DCRegressor().fit(X, y)
     with TemporaryDirectory() as folder, sync_playwright() as tool:
         page = Path(folder) / "page.html"
-        model.explorer(page, X, y, simpler=[4], title="Diabetes: how far it goes in a year")
+        model.explorer(page, X, y, simpler=[4], title="Diabetes: how far it goes in a year", target="progression")
         browser = tool.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         tab.goto(page.as_uri())

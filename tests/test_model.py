@@ -179,6 +179,8 @@ def test_a_reference_may_have_names():
 def test_a_simplification_says_what_it_cost():
     about = Simplification((3, 2), 0.97654, -0.123456, -0.1)
     assert str(about) == "3 − 2 pieces: cross-validated score -0.1235, -0.1 before; fidelity 0.977"
+    said = str(replace(about, squared=True))
+    assert said == "3 − 2 pieces: cross-validated R² about 0.877 (score -0.1235), 0.900 (-0.1) before; fidelity 0.977"
     early = str(replace(about, score=np.nan, score_before=np.nan))
     assert early == "3 − 2 pieces: not cross-validated, for want of time; fidelity 0.977"
 

@@ -61,16 +61,22 @@ class Simplification:
         loss of standardised targets, negative: for the squared loss about R² − 1.
     score_before : float
         Cross-validated score of the larger model, on the same folds.
+    squared : bool
+        Whether these are scores of the squared loss, so that R² is about 1 + score.
     """
 
     n_pieces: tuple[int, int]
     fidelity: float
     score: float
     score_before: float
+    squared: bool = field(default=False, kw_only=True)
 
     def __str__(self) -> str:
         plus, minus = self.n_pieces
         scores = f"cross-validated score {self.score:.4g}, {self.score_before:.4g} before"
+        if self.squared:
+            scores = f"cross-validated R² about {1 + self.score:.3f} (score {self.score:.4g}), "
+            scores += f"{1 + self.score_before:.3f} ({self.score_before:.4g}) before"
         if np.isnan(self.score):
             scores = "not cross-validated, for want of time"
         return f"{plus} − {minus} pieces: {scores}; fidelity {self.fidelity:.3f}"
@@ -156,6 +162,8 @@ class Model:
         ``|slope|`` × spread. Of classes: how much probability moves.
     seconds : float or None
         That the fit took.
+    target : str or None
+        Name of what is predicted, where it is known.
     version : str
         Of the package that made it.
     """
@@ -183,6 +191,7 @@ class Model:
     program: SolvedProgram | None = None
     importances: Array | None = None
     seconds: float | None = None
+    target: str | None = None
     version: str = ""
 
     def __post_init__(self) -> None:

@@ -43,7 +43,6 @@ def test_demo_prints_tables_and_writes_the_figure(smaller, tmp_path, capsys):
         "cross-validated R²",
         "prediction",
         "slopes ",
-        "at lam=0.1",
         str(tmp_path / "surface.png"),
         str(tmp_path / "explorer.html"),
     ):

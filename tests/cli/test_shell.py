@@ -22,8 +22,9 @@ from tests.export.test_page import record
 from tests.quick import few_kinds, few_starts
 
 import pldc
+from pldc import DCRegressor
 from pldc.cli import main
-from pldc.cli.tables import read_table
+from pldc.cli.tables import holds_classes, read_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -116,6 +117,8 @@ def test_simplify_and_its_cost(files, tmp_path, capsys):
     with few_kinds(), few_starts():
         words = ("simplify", files / "model.json", files / "data.csv", "--target", "target", "--pieces", "2", "--json")
         told = json.loads(said(capsys, *words, "-o", tmp_path / "few.json", "--quiet"))
+        assert run(*words[:-1], "-o", tmp_path / "few.json") == 0
+    assert f"cross-validated R² about {1 + told['score']:.3f} (score {told['score']:.4g}), " in capsys.readouterr().out
     assert max(told["pieces"]) <= 2 and told["fidelity"] <= 1 and told["score"] < 0
     assert max(pldc.load(tmp_path / "few.json").function_.n_pieces) <= 2
 
@@ -162,6 +165,10 @@ def test_explore_writes_a_page(files, tmp_path, capsys):
     assert said(capsys, *words, "--rows", "5", "--title", "T").strip() == str(page)
     model = record(page.read_text(encoding="utf-8"))
     assert model["title"] == "T" and len(model["rows"]["cells"]) == 5 and len(model["variants"]) == 1
+    assert model["predicted"] == "target"  # the model file knows
+    assert run(*words[:-1]) == 0 and "with --target the page also gets simpler models" in capsys.readouterr().err
+    assert record(page.read_text(encoding="utf-8"))["title"] == "target from bmi, s5, bp …"
+    assert run(*words[:-1], "--pieces", "0") == 0 and "--target" not in capsys.readouterr().err
     with few_kinds(), few_starts():
         said(capsys, *words, "--target", "target", "--pieces", "2")
     assert len(record(page.read_text(encoding="utf-8"))["variants"]) == 2
@@ -238,6 +245,77 @@ def test_codes_are_categories_and_stay_as_they_are(tmp_path, capsys):
 # ---------------------------------------------------------------- tables of all kinds
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_decimal_commas_are_numbers(tmp_path, capsys, mark):
+    rows = [["area", "price", "name", "code", "whole", "day"]]
+    rows += [["113,5", "1.250.000", "1,5 rooms", "1,2", "7", "2024-01-02"], ["-80", "900.000,25", "3", "3,4", "8", ""]]
+    rows += [["", "-1234567,5", "4,5", "", "9", ""]]
+    path = tmp_path / "excel.csv"
+    path.write_text("\n".join(map(mark.join, rows)) + "\n", encoding="utf-8")
+    table = read_table(str(path), ["code"])
+    np.testing.assert_array_equal(table["area"], [113.5, -80.0, np.nan])
+    np.testing.assert_array_equal(table["price"], [1250000.0, 900000.25, -1234567.5])
+    assert table["name"].tolist() == ["1,5 rooms", "3", "4,5"] and table["code"].tolist()[:2] == ["1,2", "3,4"]
+    assert table["whole"].tolist() == [7, 8, 9] and table["day"].dtype.kind == "M"
+    assert capsys.readouterr().err == f"{path}: numbers with a decimal comma in 'area', 'price'\n"
+    path.write_text('a,b\n"1,5",2\n"1,234",3\n')  # thousands, perhaps: with commas between cells nobody knows
+    assert read_table(str(path))["a"].tolist() == ["1,5", "1,234"] and capsys.readouterr().err == ""
+
+
+def test_a_table_of_excel_goes_all_the_way(files, tmp_path, capsys):
+    table = pd.read_csv(files / "data.csv")
+    table.to_csv(tmp_path / "excel.csv", index=False, sep=";", decimal=",")
+    with few_kinds():
+        assert run("fit", tmp_path / "excel.csv", "--target", "target", "-o", tmp_path / "m.json", "--quiet") == 0
+    found = said(capsys, "predict", tmp_path / "m.json", tmp_path / "excel.csv")
+    assert found == said(capsys, "predict", files / "model.json", files / "data.csv")
+
+
+def test_many_different_texts_are_classes_if_they_are_called_so(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=220), "name": [f"n{k % 110}" for k in range(220)]})
+    table.to_csv(tmp_path / "names.csv", index=False)
+    fit = ("fit", tmp_path / "names.csv", "--target", "name", "-o", tmp_path / "m.json")
+    assert "110 different values" in said(capsys, *fit, code=1)
+    assert "110 different values" in said(capsys, "score", *fit[1:4], code=1)
+    assert holds_classes(table["name"], True, "names.csv") and holds_classes(table["name"][:19], False, "names.csv")
+    assert holds_classes(pd.Series(["u", "v"] * 10), False, "kinds.csv")
+
+
+def test_rows_without_a_target_are_left_out_on_demand(files, tmp_path, capsys):
+    table = pd.read_csv(files / "data.csv")
+    table.loc[[3, 7], "target"] = np.nan
+    table.to_csv(tmp_path / "gaps.csv", index=False)
+    words = (tmp_path / "gaps.csv", "--target", "target", "-o", tmp_path / "m.json")
+    assert "missing in 2 rows, lines 5, 9: --drop-missing-target" in said(capsys, "fit", *words, code=1)
+    with few_kinds():
+        assert run("fit", *words, "--drop-missing-target") == 0
+        out, err = capsys.readouterr()
+        wanted = DCRegressor().fit(table.dropna().drop(columns="target"), table["target"].dropna())
+    assert "gaps.csv: 2 rows without a target left out\n" in err and "R²" in out
+    assert np.array_equal(
+        pldc.load(tmp_path / "m.json").predict(table[:9][wanted.feature_names_in_]),
+        wanted.predict(table[:9][wanted.feature_names_in_]),
+    )
+    (tmp_path / "none.csv").write_text("a,target\n1,\n2,\n")
+    words = ("fit", tmp_path / "none.csv", *words[1:], "--drop-missing-target")
+    assert "missing in all rows" in said(capsys, *words, code=1)
+
+
+def test_running_numbers_are_pointed_out(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"my id": rng.permutation(60) + 1, "x": rng.normal(size=60), "rank": np.arange(60) % 30})
+    table.assign(price=table["x"]).to_csv(tmp_path / "t.csv", index=False)
+    words = ("fit", tmp_path / "t.csv", "--target", "price", "-o", tmp_path / "m.json")
+    with few_kinds():
+        assert run(*words) == 0
+        told = capsys.readouterr().err
+        assert told.count("looks like a running number") == 1
+        assert "column 'my id' looks like a running number: --drop 'my id' leaves it out\n" in told
+        assert run(*words, "--drop", "my id") == 0
+    assert "running" not in capsys.readouterr().err
+
+
 def test_tables_of_all_kinds_are_the_same(files, tmp_path, monkeypatch):
     wanted = pd.read_csv(files / "data.csv").assign(when=pd.Timestamp("2024-02-03"))
     text = wanted.to_csv(index=False)
@@ -276,6 +354,8 @@ def bad(tmp_path):
     (tmp_path / "one.csv").write_text("target\n1\n2\n")
     (tmp_path / "gap.csv").write_text("a,target\n1,2\n3,\n")
     (tmp_path / "text.csv").write_text("a,target\n" + "".join(f"{k},{k}\n" for k in range(20)) + "3,oops\n")
+    (tmp_path / "spans.csv").write_text('a,b,target\n"1\n2",1,5\n' + "4,3,\n" * 4)  # a cell of two lines
+    (tmp_path / "chf.csv").write_text("a,target\n" + "".join(f"{k},CHF {700000 + 100 * k}\n" for k in range(30)))
     (tmp_path / "date.csv").write_text("a,target\n1,2024-01-01\n2,2024-01-02\n")
     (tmp_path / "twice.parquet").write_bytes(b"PAR1 but not really")
     (tmp_path / "words.csv").write_text("bmi,s5,bp,sex\n1,high,3,1\n")
@@ -299,8 +379,10 @@ def bad(tmp_path):
         ("head.csv", "no rows"),
         ("other.csv", "no column 'target'; it has 'a', 'b'"),
         ("one.csv", "no column but the target"),
-        ("gap.csv", "missing in 1 rows"),
-        ("text.csv", "'oops' in row 20"),
+        ("gap.csv", "missing in 1 row, line 3: --drop-missing-target leaves them out"),
+        ("text.csv", "for 1 cell, such as 'oops' in line 22"),
+        ("spans.csv", "missing in 4 rows, rows 2, 3, 4 … counted from 1"),
+        ("chf.csv", "text of 30 different values, such as 'CHF 700000': make numbers of it, or say --classes"),
         ("date.csv", "holds dates"),
         ("twice.parquet", "no Parquet"),
         ("binary.csv", "no text"),
@@ -326,8 +408,10 @@ def test_bad_rows_to_predict(files, bad, capsys):
 
 
 def test_bad_models_and_goals(files, bad, capsys):
-    said(capsys, "predict", bad / "other.csv", files / "data.csv", code=1)
-    said(capsys, "predict", bad / "nowhere.json", files / "data.csv", code=1)
+    swapped = said(capsys, "predict", files / "data.csv", files / "model.json", code=1)
+    assert "is a table: the model comes first" in swapped
+    nowhere = said(capsys, "predict", bad / "nowhere.json", files / "data.csv", code=1)
+    assert nowhere == f"pldc: There is no file {bad / 'nowhere.json'}.\n"
     fit = ("fit", files / "data.csv", "--target", "target", "-o")
     assert "no folder" in said(capsys, *fit, bad / "no" / "m.json", code=1)
     assert "end in .json" in said(capsys, *fit, bad / "m.pickle", code=1)

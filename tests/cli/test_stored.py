@@ -64,6 +64,7 @@ def test_a_table_larger_than_the_memory_asked_for(folder, tmp_path, capsys):
     assert np.corrcoef(first, table["price"].to_numpy())[0, 1] > 0.9
     for model in models.values():
         np.testing.assert_allclose(model.predict(inside), first, rtol=0, atol=1e-6 * np.ptp(first))
+    assert models["parts"].model_.target == "price"
     price = sources.opened(folder / "parts").to_table()["price"].to_numpy()
     assert models["parts"].model_.target_range == (price.min(), price.max())  # a sample has not seen both ends
 
@@ -130,6 +131,8 @@ def test_what_cannot_be_read_in_blocks(folder, tmp_path, capsys):
     assert "max_memory must be" in said(capsys, "fit", folder / "whole.parquet", *fit, "much", code=1)
     codes = said(capsys, "fit", folder / "whole.csv", *fit, "1GB", "--categorical", "x0", code=1)
     assert "write Parquet, with the codes as text" in codes
+    gaps = said(capsys, "fit", folder / "whole.parquet", *fit, "1GB", "--drop-missing-target", code=1)
+    assert "--drop-missing-target needs a table in memory" in gaps
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("no table")
     assert "folder, but not of Parquet" in said(capsys, "fit", tmp_path / "notes", *fit, "1GB", code=1)

@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import textwrap
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,19 @@ ALL = [
     for page in PAGES
     for line, source in blocks_of(page.read_text(encoding="utf-8"))
 ]
+
+
+@pytest.mark.parametrize("name", ["docs/start.rst", "docs/simplify.rst", "README.md"])
+def test_the_page_says_which_extras_its_blocks_need(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    asked = re.findall(r"pip install [\"'](?:\.|pldc)\[([a-z,]+)\][\"']", text)
+    brought = {re.match(r"[\w-]+", need)[0] for each in asked for extra in each.split(",") for need in extras[extra]}
+    needed = {package for _, source in blocks_of(text) for package in packages_of(source)}
+    assert needed and needed <= brought
+    if name == "README.md":  # the line beside the block, and the one on installing
+        assert "as_frame=True)  # frames need pandas: pip install '.[shell]'" in text
+        assert "your own environment: `pip install '.[shell]'`" in text
 
 
 @pytest.mark.parametrize("source", ALL)

@@ -232,3 +232,50 @@ def test_phone_dark_and_names_for_screen_readers(opened, name):
     back = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert max(map(int, back[4:-1].split(","))) < 60
     assert page.evaluate(NAMELESS) == [] and page.evaluate(TWICE) == 0
+
+
+PICTURE = """() => [...document.querySelectorAll("#curves svg")].flatMap((svg) => {
+  const frame = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll("text")].map((t) => [t.textContent, t.getBoundingClientRect()])
+    .filter(([, b]) => b.right > frame.right + 0.5 || b.left < frame.left - 0.5).map(([text]) => text);
+})"""
+FREE = """() => [...document.querySelectorAll("#contributions .bar")].map((bar) => {
+  const words = document.createRange();
+  words.selectNodeContents(bar.querySelector(".name"));
+  return bar.querySelector(".track").getBoundingClientRect().left - words.getBoundingClientRect().right;
+})"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_of_flats_reads_well(opened, files, width):
+    draw, n = np.random.default_rng(0), 200
+    flats = pd.DataFrame({"city": draw.choice(["Basel", "Genf", "Winterthur"], n), "area": draw.integers(30, 200, n)})
+    flats["condition"] = draw.choice(["fair", "good", "to renovate"], n)
+    flats["sold"] = pd.Timestamp("2019-01-01") + pd.to_timedelta(
+        2 * draw.integers(0, 700, n) + (np.arange(n) > 99), "D"
+    )  # the median is at noon
+    flats["seen"] = pd.Timestamp("2019-01-01 08:30") + pd.to_timedelta(draw.integers(0, 30000, n), "h")
+    assert flats["sold"].median().hour == 12
+    price = (1e4 * flats["area"] + 3e5 * (flats["city"] == "Genf") + 1e4).rename("price")
+    with few_kinds():
+        model = DCRegressor().fit(flats, price)
+    model.explorer(files["folder"] / "flats.html", flats, price, simpler=())
+    page = opened("flats", width=width)
+    assert page.title() == "price from city, area, condition …"
+    card = page.inner_text("#value").replace("\n", " ")
+    assert card.startswith("price: ") and float(card[7:].replace(",", "")) == float(f"{value(page):.5g}")
+    assert card[7:] == f"{float(f'{value(page):.5g}'):,.0f}"
+    assert page.evaluate(PICTURE) == [] and max(page.evaluate(FREE)) < 20
+    sold, seen = page.locator("#column3"), page.locator("#column4")
+    assert [each.get_attribute("type") for each in (sold, seen)] == ["date", "datetime-local"]
+    assert float(page.evaluate("state.cells[3]")).is_integer()
+    sold.fill("2020-02-03")
+    settle(page)
+    row = flats[:1].assign(**{c: v for c, v in zip(flats, page.evaluate("state.cells"), strict=True) if c != "seen"})
+    row["sold"] = pd.Timestamp("2020-02-03")
+    row["seen"] = pd.Timestamp("1970-01-01") + pd.Timedelta(page.evaluate("state.cells[4]"), "D")
+    assert page.evaluate("state.cells[3]") == (row["sold"][0] - pd.Timestamp("1970-01-01")).days
+    assert np.isclose(value(page), model.predict(row)[0], rtol=1e-9)
+    captions = page.locator("figcaption").all_inner_texts()
+    assert "sold (dates go in as a trend and yearly, weekly waves)" in captions and "area" in captions
+    assert "pldc." not in page.inner_text("body") and page.evaluate("document.documentElement.scrollWidth") <= width

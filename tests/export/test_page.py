@@ -220,6 +220,28 @@ def test_certificate_says_what_is_proved(tmp_path):
     assert descent["variants"][0]["certificate"]["upper"] is None
 
 
+def test_the_page_says_what_is_predicted(tmp_path):
+    model, found = fitted("default"), []
+    named = pd.Series(y, name="yield")
+    for asked in (
+        {"X": FRAME},
+        {"y": y},
+        {"y": named},
+        {"y": named, "target": "crop"},
+        {"target": "crop", "title": "T"},
+    ):
+        model.explorer(tmp_path / "page.html", **{"X": FRAME} | asked, simpler=())
+        page = record((tmp_path / "page.html").read_text(encoding="utf-8"))
+        found.append((page["predicted"], page["title"]))
+    some = ", ".join(FRAME.columns)
+    assert found == [
+        *[(None, f"A prediction from {some}")] * 2,
+        ("yield", f"yield from {some}"),
+        ("crop", f"crop from {some}"),
+        ("crop", "T"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("asked", "error", "words"),
     [
@@ -227,6 +249,7 @@ def test_certificate_says_what_is_proved(tmp_path):
         ({"path": "nowhere/page.html"}, ValueError, "no folder"),
         ({"y": y}, ValueError, "give X"),
         ({"rows": 3}, ValueError, "give X"),
+        ({"target": 3}, TypeError, "target must be the name"),
         ({"X": FRAME, "rows": -1}, ValueError, "rows"),
         ({"X": FRAME, "y": y, "simpler": "4"}, TypeError, "simpler"),
         ({"X": FRAME, "y": y, "simpler": [fitted]}, TypeError, "simpler"),

@@ -33,7 +33,7 @@ def test_tables():
     assert frame["value"].tolist() == [2.0, 3.0] and frame["typical b"].tolist() == [0.0, 1.0]
     assert frame["precision"].tolist() == frame["recall"].tolist() == [1.0, 1.0]
     assert "region" in str(found) and "x1" in str(found)
-    assert "… and 1 more regions with 1 rows" in found.to_text(most=1)
+    assert "… and 1 more region with 1 row" in found.to_text(most=1)
     with pytest.raises(ValueError, match="feature names"):
         found.to_text(["a"])
     with pytest.raises(ValueError, match="at least one row"):

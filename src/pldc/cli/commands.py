@@ -7,7 +7,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from pldc.cli.tables import (
     needs,
     output,
     read_table,
+    running_numbers,
     split,
     stored,
     without,
@@ -41,9 +44,13 @@ def fit(options: argparse.Namespace) -> int:
     goal = checked_goal(options.output, *MODELS)
     table: Any = stored(options.data, options.max_memory is not None)
     if table is None:
-        X, y = split(read_table(options.data, options.categorical), options.target, options.data, options.drop)
+        X, y = parts(options, read_table(options.data, options.categorical))
         model, rows = estimator(options, X, y), len(X)
+        for column in running_numbers(X):
+            progress(options, f"column {column!r} looks like a running number: --drop {quote(column)} leaves it out")
     else:
+        if options.drop_missing_target:
+            raise ShellError("--drop-missing-target needs a table in memory: filter the rows of this one first.")
         if options.categorical and options.data.endswith(".csv"):
             raise ShellError("--max-memory reads codes of a CSV as numbers: write Parquet, with the codes as text.")
         X, head = without(table, options.target, options.data, options.drop)
@@ -57,6 +64,7 @@ def fit(options: argparse.Namespace) -> int:
             raise
         model.save_model(goal)
         raise KeyboardInterrupt(f"interrupted; {goal} holds the best model so far") from None
+    model.model_ = replace(model.model_, target=options.target)
     model.save_model(goal)
     told = {"model": str(goal), "rows": rows, "columns": model.n_features_in_, "seconds": model.model_.seconds}
     told["score"] = getattr(model, "cv_score_", None)
@@ -66,7 +74,7 @@ def fit(options: argparse.Namespace) -> int:
 
 def predict(options: argparse.Namespace) -> int:
     """Write predictions as CSV: with intervals, or the probabilities of classes. Parquet and Arrow go by in blocks."""
-    model = pldc.load(options.model)
+    model = load(options.model)
     if options.interval is not None and isinstance(model, DCClassifier):
         raise ShellError("Classes have probabilities, not intervals: leave out --interval.")
     frame = needs("pandas").DataFrame
@@ -105,7 +113,7 @@ def answers(model: Any, X: Any, coverage: float | None) -> dict[str, Any]:
 
 def explain(options: argparse.Namespace) -> int:
     """Say why the first rows have their predictions."""
-    model: Any = pldc.load(options.model)
+    model = load(options.model)
     X = features(model, table_of(model, options.data), options.data)[: options.rows]
     found = model.explain(X, method="path")
     if not options.json:
@@ -126,8 +134,8 @@ def explain(options: argparse.Namespace) -> int:
 
 def simplify(options: argparse.Namespace) -> int:
     """Learn few pieces from a model and its table, save them, and say what that costs."""
-    goal, model = checked_goal(options.output, *MODELS), pldc.load(options.model)
-    X, y = split(table_of(model, options.data), options.target, options.data, options.drop)
+    goal, model = checked_goal(options.output, *MODELS), load(options.model)
+    X, y = parts(options, table_of(model, options.data))
     model.set_params(verbose=int(not options.quiet))
     progress(options, f"simplifying to {options.pieces} pieces: some fits first, then the pieces …")
     simple = model.simplify(features(model, X, options.data), y, n_pieces=options.pieces)
@@ -143,7 +151,7 @@ def score(options: argparse.Namespace) -> int:
     """Cross-validate the model beside linear and boosted ones, on the same folds."""
     from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
 
-    X, y = split(read_table(options.data, options.categorical), options.target, options.data, options.drop)
+    X, y = parts(options, read_table(options.data, options.categorical))
     if not 2 <= options.folds <= len(X):
         raise ShellError(f"--folds must lie between 2 and the number of rows, {len(X)}; got {options.folds}.")
     model = estimator(options, X, y)
@@ -169,7 +177,7 @@ def score(options: argparse.Namespace) -> int:
 
 def export(options: argparse.Namespace) -> int:
     """Write a model in another language."""
-    model = pldc.load(options.model)
+    model = load(options.model)
     if options.to == "onnx":
         if options.output in (None, "-"):
             raise ShellError("ONNX is no text: name a file with -o.")
@@ -186,22 +194,39 @@ def export(options: argparse.Namespace) -> int:
 
 def explore(options: argparse.Namespace) -> int:
     """Write a page on which the model can be tried."""
-    goal, model = checked_goal(options.output, ".html", ".htm"), pldc.load(options.model)
+    goal, model = checked_goal(options.output, ".html", ".htm"), load(options.model)
     X = y = None
     if options.data is not None:
         X = table_of(model, options.data)
         if options.target is not None:
-            X, y = split(X, options.target, options.data, options.drop)
+            X, y = parts(options, X)
         X = features(model, X, options.data)
     elif options.target is not None or options.rows:
         raise ShellError("--target and --rows speak of a table: name it after the model.")
     model.set_params(verbose=int(not options.quiet))
+    large = model.model_.kind != "simplified" and model.model_.levels is None
+    if large and X is not None and y is None and options.pieces:
+        progress(options, "with --target the page also gets simpler models, of few pieces (takes longer)")
     if y is not None and options.pieces:
         pieces = ", ".join(map(str, options.pieces))
         progress(options, f"simplifying to {pieces} pieces: some fits first, each time (--pieces 0 for none) …")
     model.explorer(goal, X, y, rows=options.rows, simpler=options.pieces, title=options.title)
     print(goal)
     return 0
+
+
+def load(path: str) -> Any:
+    """Read a model; where it is none, say what may have been meant."""
+    if not Path(path).exists():
+        raise ShellError(f"There is no file {path}.")
+    if path.endswith((".csv", ".tsv", *COLUMNAR)):
+        raise ShellError(f"{path} is a table: the model comes first, as in `pldc predict model.json table.csv`.")
+    return pldc.load(path)
+
+
+def parts(options: argparse.Namespace, table: Any) -> tuple[Any, Any]:
+    """Return the features and the target of a table, as the options say."""
+    return split(table, options.target, options.data, options.drop, options.drop_missing_target)
 
 
 def table_of(model: Any, path: str) -> Any:
@@ -212,7 +237,8 @@ def table_of(model: Any, path: str) -> Any:
 
 def estimator(options: argparse.Namespace, X: Any, y: Any, whole: bool = True) -> Any:
     """Return the estimator that suits a table, or its beginning, and the options."""
-    kind = DCClassifier if options.loss in ("log", "hinge") or holds_classes(y, options.classes) else DCRegressor
+    asked = options.classes or options.loss in ("log", "hinge")
+    kind = DCClassifier if holds_classes(y, asked, options.data) else DCRegressor
     if whole and kind is DCRegressor and y.nunique() <= FEW_VALUES < len(y):
         progress(options, f"The target has {y.nunique()} values, taken as numbers: --classes makes classes of them.")
     given = {"n_pieces": options.pieces, "max_seconds": options.max_seconds, "random_state": options.seed}

@@ -22,10 +22,8 @@ from pldc.export.model_file import write_whole
 from pldc.export.page import page
 from pldc.function import explain
 from pldc.function.max_affine import Array, IntArray
-from pldc.solve.compare import certify
 
 FOLDS = 3
-LAM = 0.1  # at which a function is compared with the best possible one
 
 
 class Problem(NamedTuple):
@@ -127,15 +125,12 @@ def demo(output: Path) -> int:
     )
     print(why.table())
 
-    train, function = fits[1].train, surface.function_
+    train = fits[1].train
     X, y = second.X[train], second.y[train]
-    plus, minus = function.n_pieces
+    plus, minus = surface.function_.n_pieces
     about = surface.simplification_
     print(f"\n{second.name}, simplified to {plus} − {minus} pieces: ", end="")
     print(f"cross-validated R² {1 + about.score:.3f}, {1 + about.score_before:.3f} before")
-    bound = certify(function, X, y, LAM)
-    print(f"its objective at lam={LAM:g} is {bound.upper:.3f}; no difference of convex functions is below ", end="")
-    print(f"{bound.lower:.3f} (gap at most {bound.gap:.0%})")
     output.mkdir(parents=True, exist_ok=True)
     path = draw(surface, X, y, output)
     print(f"figure: {path}" if path else "no figure: pip install 'pldc[plot]'")
@@ -208,5 +203,7 @@ def write_page(problem: Problem, fit: Fitted, few: DCRegressor, output: Path) ->
     models = [(told(each), replace(each.model_, feature_names=names)) for each in (few, fit.model)]
     ranges = [range_of(column) for column in problem.X[fit.train].T]
     path = output / "explorer.html"
-    write_whole(path, page(models, ranges, title=f"The {problem.name} data of scikit-learn").encode())
+    write_whole(
+        path, page(models, ranges, title=f"The {problem.name} data of scikit-learn", target="progression").encode()
+    )
     return path

@@ -153,7 +153,10 @@ def table(parser: argparse.ArgumentParser) -> None:
 def target(parser: argparse.ArgumentParser, required: bool) -> None:
     """Add the target of a table, and what is not looked at."""
     parser.add_argument("--target", required=required, metavar="COLUMN", help="column to predict")
-    parser.add_argument("--drop", action="append", default=[], metavar="COLUMN", help="a column not to look at")
+    parser.add_argument(
+        "--drop", action="append", default=[], metavar="COLUMN", help="a column not to look at; may be repeated"
+    )
+    parser.add_argument("--drop-missing-target", action="store_true", help="leave out rows without a target")
 
 
 def settings(parser: argparse.ArgumentParser) -> None:

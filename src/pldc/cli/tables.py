@@ -25,6 +25,10 @@ HEAD = 1000  # rows that tell what a target is
 LOOK = 1 << 16  # bytes in which a file shows what it is
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 DATE = r"\s*\d{4}-\d{2}-\d{2}([ T].*)?\s*$"
+DECIMAL_COMMA = r"-?\d{1,3}(\.\d{3})*(,\d+)?|-?\d+,\d+"  # 113,5 and 1.013,5
+MOST_CLASSES = 100  # that a target of text has before it is asked whether they are classes
+ENOUGH = 20  # rows of which more than half may not be classes of their own
+NAMED = 3  # rows that a message names
 
 
 class ShellError(ValueError):
@@ -99,7 +103,10 @@ def without(dataset: Any, target: str, name: str, drop: Sequence[str] = ()) -> t
 
 
 def parsed(pandas: Any, stream: Any, name: str, texts: Sequence[str] = ()) -> Any:
-    """Parse CSV with a line of names, separated by commas, semicolons or tabs; ISO dates become dates."""
+    """Parse CSV with a line of names, separated by commas, semicolons or tabs; ISO dates become dates.
+
+    Where commas part no cells they may be those of decimals: 113,5 is a number then.
+    """
     try:
         buffered = stream if hasattr(stream, "peek") else BufferedReader(stream, LOOK)
         start = buffered.peek(LOOK)[:LOOK]
@@ -118,11 +125,20 @@ def parsed(pandas: Any, stream: Any, name: str, texts: Sequence[str] = ()) -> An
     except (pandas.errors.ParserError, ValueError, OSError, EOFError, lzma.LZMAError) as error:
         raise ShellError(f"{name} is no CSV: {first_line(error)}") from None
     frame.columns = [str(column).strip() for column in frame.columns]
-    for column in frame.columns[[kind.kind == "O" for kind in frame.dtypes]].difference(list(texts), sort=False):
+    commas = []
+    for column in checked(frame, name).columns[[kind.kind == "O" for kind in frame.dtypes]]:
         cells = frame[column].dropna().astype(str)
-        if len(cells) and cells.str.match(DATE).all():
+        if column in texts or not len(cells):
+            continue
+        if cells.str.match(DATE).all():
             frame[column] = pandas.to_datetime(frame[column], format="ISO8601", errors="raise")
-    return checked(frame, name)
+        elif mark != "," and cells.str.contains(",").any() and cells.str.fullmatch(DECIMAL_COMMA).all():
+            points = cells.str.replace(".", "").str.replace(",", ".")
+            frame[column] = points.astype(float).reindex(frame.index)
+            commas.append(column)
+    if commas:
+        print(f"{name}: numbers with a decimal comma in {listed(commas)}", file=sys.stderr)
+    return frame
 
 
 def checked(frame: Any, name: str) -> Any:
@@ -135,16 +151,37 @@ def checked(frame: Any, name: str) -> Any:
     return frame
 
 
-def split(table: Any, target: str, name: str, drop: Sequence[str] = ()) -> tuple[Any, Any]:
-    """Return the features and the target of a table."""
+def split(table: Any, target: str, name: str, drop: Sequence[str] = (), drop_missing: bool = False) -> tuple[Any, Any]:
+    """Return the features and the target of a table; rows without a target are refused, or left out."""
     require(table.columns, target, name, drop)
     features = table.drop(columns=[target, *drop])
     if not features.shape[1]:
         raise ShellError(f"{name} has no column but the target.")
-    gone = table[target].isna()
-    if gone.any():
-        raise ShellError(f"The target {target!r} is missing in {int(gone.sum())} rows: drop them first.")
-    return features, table[target]
+    gone = table[target].isna().to_numpy()
+    if not gone.any():
+        return features, table[target]
+    missing = int(gone.sum())
+    count = f"{missing} row{'s' * (missing > 1)}"
+    if not drop_missing:
+        where = places(gone.nonzero()[0], name, len(table))
+        raise ShellError(
+            f"The target {target!r} is missing in {count}, {where}: --drop-missing-target leaves them out."
+        )
+    if gone.all():
+        raise ShellError(f"The target {target!r} is missing in all rows.")
+    print(f"{name}: {count} without a target left out", file=sys.stderr)
+    return features[~gone], table[target][~gone]
+
+
+def places(rows: Any, name: str, total: int) -> str:
+    """Say where some rows are, the first of them: lines of a CSV file, or, where cells span lines, rows from 1 on."""
+    file, lines = Path(name), 0
+    if name != "-" and file.is_file() and file.suffix not in COLUMNAR:
+        with PACKED.get(file.suffix, open)(file, "rb") as stream:
+            lines = sum(1 for _ in stream)
+    word, first = ("line", 2) if lines == total + 1 else ("row", 1)  # a line of names comes first
+    named = ", ".join(str(row + first) for row in rows[:NAMED]) + " …" * (len(rows) > NAMED)
+    return f"{word}{'s' * (len(rows) > 1)} {named}" + " counted from 1" * (word == "row")
 
 
 def require(columns: Any, target: str, name: str, drop: Sequence[str]) -> None:
@@ -169,8 +206,8 @@ def listed(names: Any, most: int = 12) -> str:
     return ", ".join(map(repr, names[:most])) + more
 
 
-def holds_classes(y: Any, asked: bool) -> bool:
-    """Say whether a target holds classes; refuse one in which a few texts stand among numbers."""
+def holds_classes(y: Any, asked: bool, name: str) -> bool:
+    """Say whether a target holds classes; refuse texts that are rather numbers, for one reason or another."""
     pandas = needs("pandas")
     if asked or y.dtype.kind == "b":
         return True
@@ -180,12 +217,28 @@ def holds_classes(y: Any, asked: bool) -> bool:
         raise ShellError(f"The target {y.name!r} holds dates: a model predicts numbers or classes.")
     text = pandas.to_numeric(y.astype(object), errors="coerce").isna()
     if not text.all() and text.mean() < 0.5:
-        row = int(text.to_numpy().argmax())
+        row, count = int(text.to_numpy().argmax()), int(text.sum())
         raise ShellError(
-            f"The target {y.name!r} holds numbers, but for {int(text.sum())} cells, such as {str(y.iloc[row])!r:.40} "
-            f"in row {row}: mend them, or say --classes."
+            f"The target {y.name!r} holds numbers, but for {count} cell{'s' * (count > 1)}, such as "
+            f"{str(y.iloc[row])!r:.40} in {places([row], name, len(y))}: mend them, or say --classes."
+        )
+    many = y.nunique()
+    if many > MOST_CLASSES or (len(y) >= ENOUGH and many > len(y) / 2):
+        raise ShellError(
+            f"The target {y.name!r} is text of {many} different values, such as {str(y.iloc[0])!r:.40}: make numbers "
+            "of it, or say --classes if they are classes."
         )
     return True
+
+
+def running_numbers(X: Any) -> list[str]:
+    """Return the columns that number the rows, in any order: whole, all different, 1 to n or 0 to n − 1."""
+    n, found = len(X), []
+    for column in X.columns[[kind.kind in "iu" for kind in X.dtypes]]:
+        cells = X[column]
+        if n >= ENOUGH and cells.min() in (0, 1) and cells.max() - cells.min() == n - 1 and cells.is_unique:
+            found.append(str(column))
+    return found
 
 
 @contextmanager

@@ -22,7 +22,14 @@ from pldc.model import Model
 
 
 def write_page(
-    estimator: Any, path: str | os.PathLike[str], X: Any, y: Any, rows: int, simpler: Sequence[Any], title: str | None
+    estimator: Any,
+    path: str | os.PathLike[str],
+    X: Any,
+    y: Any,
+    rows: int,
+    simpler: Sequence[Any],
+    title: str | None,
+    target: str | None,
 ) -> None:
     """Write the page; see :meth:`pldc.DCRegressor.explorer`."""
     goal = Path(path)
@@ -31,6 +38,8 @@ def write_page(
     if not goal.parent.is_dir():
         raise ValueError(f"There is no folder {shown(str(goal.parent))}: make it first.")
     whole("rows", rows, 0)
+    if not (target is None or isinstance(target, str)):
+        raise TypeError(f"target must be the name of what is predicted, got {shown(target)}.")
     if X is None and (y is not None or rows):
         raise ValueError("y and rows speak of a table: give X, too.")
     model: Model = estimator.model_
@@ -38,13 +47,16 @@ def write_page(
     kept = None if cells is None or not rows else first_rows(cells, y, rows)
     score, matters = summary(estimator).splitlines()[1::3]
     models = [*smaller(estimator, X, y, simpler), (told(estimator), model)]
+    named = getattr(y, "name", None)
+    target = target or (named if isinstance(named, str) else None) or model.target
     some = ", ".join(model.column_names[:3]) + " …" * (len(model.column_names) > 3)
     text = page(
         models,
         ranges=None if cells is None else [range_of(each) for each in cells],
         rows=kept,
-        title=title or f"{type(estimator).__name__} of {some}",
+        title=title or f"{target or 'A prediction'} from {some}",
         about=[score, matters],
+        target=target,
     )
     write_whole(goal, text.encode())
 

@@ -78,6 +78,7 @@ class Reading:
         rows: int = 0,
         simpler: Sequence[Any] = (4, 8, 16),
         title: str | None = None,
+        target: str | None = None,
     ) -> None:
         """Write one HTML file on which the model can be tried: it runs in the browser, and needs no network.
 
@@ -100,11 +101,15 @@ class Reading:
             Numbers of pieces that :meth:`simplify` is asked for, if there is `y`, which takes as long as these calls
             do; or models that it gave. ``()``: none.
         title : str, optional
+            By default the names of the target and of the first columns.
+        target : str, optional
+            What is predicted, as the page shall call it. By default the name of `y`, if it is a Series, or of the
+            column that ``pldc fit`` was given.
         """
         from pldc.estimators.explorer import write_page
 
         check_is_fitted(self, "model_")
-        write_page(self, path, X, y, rows, simpler, title)
+        write_page(self, path, X, y, rows, simpler, title, target)
 
     def _references(self: Any, reference: Any) -> Array:
         """Return the rows that contributions are measured from: one, or those of a table."""

@@ -132,6 +132,7 @@ def of_values(model: Model, few: Learned, before: CrossFit | None, settings: Set
         fidelity=over_folds(after, lambda v, t, k: r_squared(v, old[k], t.weight)),
         score=over_folds(after, lambda v, t, _: score(v, t)),
         score_before=over_folds(replace(before, values=old), lambda v, t, _: score(v, t)),
+        squared=settings.score is None and settings.recipe.loss.name == "squared",
     )
     return replace(model, simplification=about, cv_score=about.score)
 

@@ -143,7 +143,8 @@ class Regions:
                 f"{k}: {one_line(rule.text(names, self.opposites))} ({sure})", max(width, 20), subsequent_indent="   "
             )
         if len(self) > listed:
-            lines.append(f"… and {len(self) - listed} more regions with {int(self.count[listed:].sum())} rows")
+            more, rows = len(self) - listed, int(self.count[listed:].sum())
+            lines.append(f"… and {more} more region{'s' * (more > 1)} with {rows} row{'s' * (rows > 1)}")
         return "\n".join(lines)
 
     def _spans(self) -> Array:

@@ -37,7 +37,7 @@ class ColumnRange:
     spread : float
         Standard deviation of numbers.
     whole : bool
-        Whether its numbers are whole ones.
+        Whether its numbers are whole ones, or its dates without a time.
     """
 
     low: float | None
@@ -68,6 +68,7 @@ def page(
     rows: TrainingRows | None = None,
     title: str = "A piecewise-linear model",
     about: Sequence[str] = (),
+    target: str | None = None,
 ) -> str:
     """Return the page of a model as HTML.
 
@@ -83,12 +84,15 @@ def page(
     title : str
     about : sequence of str
         Lines under the title.
+    target : str, optional
+        Name of what is predicted.
     """
     whole = models[-1][1]
     known = learned(whole)
     record = {
         "title": title,
         "about": list(about),
+        "predicted": target,
         "columns": columns(whole, known, ranges or default_ranges(whole, known)),
         "names": list(whole.feature_names or whole.column_names),
         "features": to_dict((), known.features)["features"],
@@ -172,8 +176,8 @@ def certificate(model: Model) -> dict[str, Any]:
     """Say what is proved of the fit: lines of text and, of the program, the two bounds."""
     if model.program is None:
         why = (
-            "Found by descent: nothing is proved of it. pldc.certify(function, X, y, lam) puts it beside the best "
-            "that any number of pieces could do."
+            "Found by descent: nothing is proved of it. How much better a function of any number of pieces could be is "
+            "a computation of its own, from the training rows."
         )
         return {"lines": [why], "lower": None, "upper": None}
     proved, solved = model.program.certificate, model.program

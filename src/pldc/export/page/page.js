@@ -2,8 +2,9 @@
 
 const MOST_FIELDS = 12, STEPS = 200, LONGEST_WAIT = 40;
 
-// Round steps, and ends and a start that lie on them.
+// Round steps, and ends and a start that lie on them; dates without a time begin with a day.
 function tidy(column) {
+  if (column.kind === "date" && column.whole && column.typical !== null) return { ...column, typical: Math.round(column.typical) };
   if (column.kind !== "number") return column;
   const width = column.high - column.low || Math.abs(column.low) || 1, power = 10 ** Math.floor(Math.log10(width / STEPS));
   const step = column.whole ? 1 : [1, 2, 5, 10].map((m) => m * power).find((s) => s >= width / STEPS);
@@ -28,12 +29,12 @@ function field(k) {
     row.append(choose);
     return row;
   }
-  const dates = column.kind === "date", step = dates ? 1 : column.step;
+  const dates = column.kind === "date", days = dates && column.whole, step = dates ? 1 : column.step;
   const read = (text) => (text === "" ? null : dates ? fromDate(text) : Number(text));
-  const write = (value) => (value === null ? "" : dates ? toDate(value) : String(value));
-  const box = element("input", { id, type: dates ? "datetime-local" : "number", step: dates ? 60 : "any", value: write(cell), placeholder: "missing" });
+  const write = (value) => (value === null ? "" : dates ? toDate(value).slice(0, days ? 10 : 16) : String(value));
+  const box = element("input", { id, type: days ? "date" : dates ? "datetime-local" : "number", step: days ? 1 : dates ? 60 : "any", value: write(cell), placeholder: "missing" });
   const slider = element("input", { type: "range", id: "slider" + k, min: column.low, max: column.high, step, value: cell ?? column.typical, "aria-label": column.name + ", slider" });
-  if (dates) row.classList.add("date");
+  if (dates) row.classList.add(days ? "day" : "date");
   box.addEventListener("input", () => {
     const value = read(box.value);
     if (value !== null) slider.value = value;

@@ -2,7 +2,7 @@
 
 const model = JSON.parse(document.getElementById("model").textContent);
 const SVG = "http://www.w3.org/2000/svg", DAY = 86400000;
-const WIDTH = 320, HEIGHT = 170, LEFT = 50, BOTTOM = 24, TOP = 10, GRID = 36, CELL = 8, SAMPLES = 160, PARTS = 8;
+const WIDTH = 320, HEIGHT = 170, LEFT = 60, BOTTOM = 24, TOP = 10, GRID = 36, CELL = 8, SAMPLES = 160, PARTS = 8;
 const CURVES = 6, MOST_DOTS = 24, MOST_PIECES = 64, MOST_BARS = 12, MOST_CLASSES = 6;
 const state = { cells: [], variant: model.variants.length - 1, map: [], wanted: null, shown: null, all: false, waiting: false };
 
@@ -29,12 +29,13 @@ function number(value, digits = 4) {
   if (value === null || !Number.isFinite(value)) return "–";
   if (Math.abs(value) < 1e-12) return "0";
   const short = Number(value.toPrecision(digits));
-  return (Math.abs(short) >= 1e7 || Math.abs(short) < 1e-4 ? short.toExponential() : String(short)).replaceAll("-", "−");
+  const text = Math.abs(short) >= 1e9 || Math.abs(short) < 1e-4 ? short.toExponential() : Math.abs(short) >= 1e4 ? short.toLocaleString("en") : String(short);
+  return text.replaceAll("-", "−");
 }
 
 const said = (value) => (typeof value === "number" ? number(value) : String(value));
 const toDate = (days) => new Date(Math.round(days * DAY)).toISOString().slice(0, 16);
-const fromDate = (text) => Date.parse(text + "Z") / DAY;
+const fromDate = (text) => Date.parse(text.length > 10 ? text + "Z" : text) / DAY;
 const cellText = (column, cell) => (cell === null ? "missing" : column.kind === "date" ? toDate(cell).slice(0, 10) : said(cell));
 const variant = () => model.variants[state.variant];
 const byImportance = () => model.columns.map((c, k) => k).sort((p, q) => model.columns[q].importance - model.columns[p].importance);
@@ -42,6 +43,8 @@ const withCell = (k, cell) => state.cells.map((old, c) => (c === k ? cell : old)
 const isSmall = (f) => f.terms.length === 1 && !f.terms[0].knots && Math.max(f.terms[0].plus.offsets.length, f.terms[0].minus.offsets.length) <= MOST_PIECES;
 
 // ---- the prediction and its reasons
+
+const target = () => (model.predicted ? [element("span", { class: "target" }, model.predicted + ": ")] : []);
 
 function answer() {
   const found = predict(model, variant(), state.cells), about = variant().about;
@@ -52,12 +55,12 @@ function answer() {
   } else if (model.classes) {
     const sizes = found.probabilities || found.values, order = sizes.map((s, k) => k).sort((p, q) => sizes[q] - sizes[p]).slice(0, MOST_CLASSES);
     const write = (v) => (found.probabilities ? (100 * v).toFixed(1) + " %" : number(v, 3)), top = found.probabilities ? 1 : Math.max(...sizes.map(Math.abs));
-    show("prediction", element("strong", { id: "value", "data-label": found.label, "data-sizes": JSON.stringify(sizes) }, found.label),
+    show("prediction", element("strong", { id: "value", "data-label": found.label, "data-sizes": JSON.stringify(sizes) }, ...target(), found.label),
       found.probabilities ? "" : element("p", { class: "small" }, "scores, which are no probabilities"), bars(order.map((k) => [model.classes[k], sizes[k]]), top, write));
   } else if (model.levels) {
-    show("prediction", element("div", { id: "value", "data-sizes": JSON.stringify(found.values) }, ...found.values.map((v, k) => element("p", {}, `quantile ${model.levels[k]}: `, element("b", {}, number(v))))));
+    show("prediction", element("div", { id: "value", "data-sizes": JSON.stringify(found.values) }, ...target(), ...found.values.map((v, k) => element("p", {}, `quantile ${model.levels[k]}: `, element("b", {}, number(v))))));
   } else {
-    show("prediction", element("strong", { id: "value", "data-value": found.value, "data-low": found.low ?? null, "data-high": found.high ?? null }, number(found.value, 5)),
+    show("prediction", element("strong", { id: "value", "data-value": found.value, "data-low": found.low ?? null, "data-high": found.high ?? null }, ...target(), number(found.value, 5)),
       found.low === undefined ? "" : element("p", {}, `${number(found.low)} to ${number(found.high)} in ${Math.round(100 * model.coverage)} of 100 cases`),
       found.cut ? element("p", { class: "small" }, "Cut to the range of the training targets.") : "");
   }
@@ -102,7 +105,7 @@ function height(found, shown) {
   return model.levels ? found.values[shown] : found.value;
 }
 
-const what = (shown) => (model.classes ? `${variant().temperature === null ? "score" : "probability"} of ${model.classes[shown]}` : model.levels ? `quantile ${model.levels[shown]}` : "prediction");
+const what = (shown) => (model.classes ? `${variant().temperature === null ? "score" : "probability"} of ${model.classes[shown]}` : model.levels ? `quantile ${model.levels[shown]}` : model.predicted ?? "prediction");
 
 // Cells along a column at which the curve may bend; between them it is straight, but for probabilities and sorted levels.
 function along(k) {
@@ -135,12 +138,13 @@ function curve(k, shown) {
   if (!points.length) return element("figure", {}, element("figcaption", {}, column.name));
   const sizes = points.map((p) => p[1]), share = model.classes && variant().temperature !== null;
   const low = share ? 0 : Math.min(...sizes), high = share ? 1 : Math.max(...sizes), first = points[0][0], last = points[points.length - 1][0];
-  const x = (v) => (last > first ? LEFT + ((WIDTH - LEFT - 10) * (v - first)) / (last - first) : (LEFT + WIDTH) / 2);
+  const room = (WIDTH - LEFT) / points.length; // of a level
+  const x = (v) => (category ? LEFT + room * (v + 0.5) : last > first ? LEFT + ((WIDTH - LEFT - 10) * (v - first)) / (last - first) : (LEFT + WIDTH) / 2);
   const y = (v) => (high > low ? TOP + (HEIGHT - BOTTOM - 2 * TOP) * (1 - (v - low) / (high - low)) : (HEIGHT - BOTTOM) / 2);
   const picture = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${what(shown)} along ${column.name}: ${number(sizes[0])} at ${cellText(column, cells[0])}, ${number(sizes[sizes.length - 1])} at ${cellText(column, cells[cells.length - 1])}, between ${number(low)} and ${number(high)}` });
   picture.append(drawn("line", { x1: LEFT, y1: HEIGHT - BOTTOM, x2: WIDTH - 8, y2: HEIGHT - BOTTOM, class: "axis" }));
-  for (const v of high > low ? [low, high] : [low]) picture.append(drawn("text", { x: LEFT - 5, y: y(v) + 4, class: "tick end" }, number(v, 3)));
-  const room = (WIDTH - LEFT) / points.length;
+  const digits = [3, 4, 5, 6].find((d) => number(low, d) !== number(high, d)) ?? 6; // so that the ends differ
+  for (const v of high > low ? [low, high] : [low]) picture.append(drawn("text", { x: LEFT - 5, y: y(v) + 4, class: "tick end" }, number(v, digits)));
   if (category) {
     for (const [place, v] of points) picture.append(drawn("circle", { cx: x(place), cy: y(v), r: 4, class: "dot" }));
     if (room > 26) points.forEach(([place], i) => picture.append(drawn("text", { x: x(place), y: HEIGHT - 8, class: "tick" }, short(cells[i], Math.floor(room / 6)))));
@@ -153,7 +157,15 @@ function curve(k, shown) {
   if (here !== null && here >= first && here <= last) {
     picture.append(drawn("circle", { cx: x(here), cy: y(height(predict(model, variant(), state.cells), shown)), r: 5, class: "here" }));
   }
-  return element("figure", {}, element("figcaption", {}, column.name), picture);
+  return element("figure", {}, element("figcaption", {}, column.name + waves(k)), picture);
+}
+
+// What a curve along dates is made of.
+function waves(k) {
+  const parts = model.features.filter((f) => f.column === k && f.kind === "date");
+  if (!parts.length) return "";
+  const known = [[366, "yearly"], [7, "weekly"], [1, "daily"]].filter(([days]) => parts.some((f) => f.wave !== "linear" && Math.ceil(f.period) === days));
+  return ` (dates go in as a trend${known.length ? ` and ${known.map(([, word]) => word).join(", ")} waves` : ""})`;
 }
 
 const short = (text, most) => (text.length > most ? text.slice(0, Math.max(1, most - 1)) + "…" : text);
