@@ -117,3 +117,8 @@ def test_pickles_hold_no_rows_and_predict_the_same(fitted):
     with quick():
         model = DCClassifier(n_jobs=1).fit(X, LABEL[TRAIN])
     assert X[40, 0].tobytes() not in pickle.dumps(model)
+
+
+def test_the_hinge_has_no_few_pieces():
+    with pytest.raises(ValueError, match="loss='hinge' is of the program: give n_pieces='rows'"):
+        DCClassifier(loss="hinge", n_pieces=2).fit(np.arange(12.0)[:, None], np.arange(12) // 6)

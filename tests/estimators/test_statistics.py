@@ -48,6 +48,23 @@ def test_a_column_that_changes_no_prediction_does_not_matter():
     assert model.feature_importances_[0] == 0.0 < model.feature_importances_[1]
 
 
+def test_importance_does_not_see_rows_without_weight():
+    rng = np.random.default_rng(0)
+    code, weight = rng.integers(0, 20, 160), np.arange(160) % 2
+    frame = pd.DataFrame({"x": rng.normal(size=160) * (1 + 9 * (weight == 0)), "code": [f"c{k}" for k in code]})
+    y = frame["x"].to_numpy() + rng.normal(size=20)[code]
+    with few_starts(), few_kinds():
+        model = DCRegressor(n_jobs=1).fit(frame, y, sample_weight=weight)
+        fewer = DCRegressor(n_jobs=1).fit(frame[weight > 0], y[weight > 0])
+    np.testing.assert_allclose(model.feature_importances_, fewer.feature_importances_, rtol=1e-9)
+
+
+def test_texts_are_counted_among_rows_of_some_weight():
+    frame = pd.DataFrame({"key": [f"k{k}" for k in range(60)], "x": np.arange(60.0)})
+    with few_starts(), few_kinds(), pytest.warns(UserWarning, match="'key' is text, with 30 different levels in 30"):
+        DCRegressor(n_jobs=1).fit(frame, np.arange(60.0), sample_weight=np.arange(60) % 2)
+
+
 def test_levels_that_differ_by_rounding_are_one_knot():
     days = np.arange(200.0)
     wave = np.cos(2 * np.pi * np.mod(days + 3, 7) / 7)

@@ -163,6 +163,13 @@ def test_c(model, tmp_path):
     check(model, found[:, 0] if one else found)
 
 
+@needs_gcc
+def test_c_can_do_without_doubles(model, tmp_path):
+    (tmp_path / "model.h").write_text(to_c(model, "float"))
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wdouble-promotion", "-Werror", "-DPLDC_SUM=float", "-fsyntax-only"]
+    subprocess.run([shutil.which("gcc"), *flags, "-x", "c", "model.h"], cwd=tmp_path, check=True)
+
+
 def test_torch_takes_features(model):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     with torch.no_grad():

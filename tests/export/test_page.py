@@ -220,6 +220,14 @@ def test_certificate_says_what_is_proved(tmp_path):
     assert descent["variants"][0]["certificate"]["upper"] is None
 
 
+def test_a_model_knows_the_name_of_its_target():
+    few = pd.DataFrame({"a": [0.0, 1.0, 2.0]})
+    for target, name in ((pd.Series([0.0, 1.0, 3.0], name="price"), "price"), (pd.Series([0.0, 1.0, 3.0]), None)):
+        assert DCRegressor(lam=0.1).fit(few, target).model_.target == name
+    assert DCClassifier().fit(few, pd.Series(["x", "y", "y"], name="kind")).model_.target == "kind"
+    assert DCRegressor(lam=0.1).fit([[0.0], [1.0]], [0.0, 1.0]).model_.target is None
+
+
 def test_the_page_says_what_is_predicted(tmp_path):
     model, found = fitted("default"), []
     named = pd.Series(y, name="yield")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pldc.function.numbers import number, numbers, table
+from pldc.function.numbers import number, numbers, one_line, table
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,9 @@ def test_a_table_has_its_names_to_the_left():
 
 def test_line_breaks_in_names_are_written_out():
     assert table(["a\nb", "c"], [["x\ty", "größe − ≤"]]) == ["a\\nb          c", "x\\ty  größe − ≤"]
+
+
+def test_names_stay_in_one_line_and_letters_of_all_scripts_as_they_are():
+    assert one_line("a\nb\x07\u2028c\ud800") == "a\\nb\\x07\\u2028c\\ud800"
+    for name in ("prix\xa0(€)", "می\u200cروم", "東京\u3000駅", "क्\u200dष"):
+        assert one_line(name) == name

@@ -74,7 +74,9 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         given, rest, X = given_and_rest(self, X, y, sample_weight, groups)
         found = fit(given.rows, self._settings(given, groups), monitor, rest)
         self._take(found, given, booleans_of(X))
-        warn_of_texts(self, X, given.columns)
+        name = y if isinstance(y, str) else getattr(y, "name", None)
+        self.model_ = replace(self.model_, target=name if isinstance(name, str) and name else None)
+        warn_of_texts(self, X, given.columns, given.rows.weight)
         self._grouped = None if groups is None else (np.array(y), np.array(groups))
         self._warn(given.rows, found.interrupted)
         if rest is not None and rest.errors:  # the model is usable: it has seen the sample

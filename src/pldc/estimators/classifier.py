@@ -20,7 +20,7 @@ from pldc.estimators.sources import over_blocks
 from pldc.estimators.tables import Given, encoded, read
 from pldc.function.max_affine import Array
 from pldc.model import Model
-from pldc.problem.losses import LogLoss, Loss, make_loss
+from pldc.problem.losses import Hinge, LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
 from pldc.problem.recipe import Recipe
 from pldc.scale.sources import is_source
@@ -227,7 +227,10 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
         """Return the loss; "auto" goes with the way of fitting."""
         if isinstance(self.loss, str) and self.loss == "auto":
             return make_loss("hinge" if self._pieces() == "rows" else "log", classes=True)
-        return make_loss(self.loss, classes=True)
+        loss = make_loss(self.loss, classes=True)
+        if isinstance(loss, Hinge) and isinstance(self._pieces(), int):
+            raise ValueError("loss='hinge' is of the program: give n_pieces='rows', or loss='log' for few pieces.")
+        return loss
 
     def _recipe(self, columns: Encoding | None) -> Recipe:
         seminorm = self._seminorm()

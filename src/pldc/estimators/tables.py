@@ -167,7 +167,7 @@ def is_mixed(X: Any) -> bool:
         return np.ndim(np.asarray(X, dtype=object)) == 2
 
 
-def warn_of_texts(model: Any, X: Any, columns: Encoding | None) -> None:
+def warn_of_texts(model: Any, X: Any, columns: Encoding | None, weight: Array) -> None:
     """Point out columns of text that are perhaps none: dates, or a level for nearly every row."""
     if columns is None or not any(column.kind == "category" for column in columns.columns):
         return
@@ -180,7 +180,7 @@ def warn_of_texts(model: Any, X: Any, columns: Encoding | None) -> None:
         if levels and all(map(ISO_DATE.match, levels)):
             hint = "holds dates as text, each a level of its own: parse it, pandas.to_datetime(...)"
         elif len(levels) >= MANY_LEVELS:
-            count = sum(not is_missing(cell) for cell in raw.values)
+            count = sum(not is_missing(cell) for cell in np.asarray(raw.values, dtype=object)[weight > 0])
             if len(levels) >= NEARLY_ALL * count:
                 hint = (
                     f"is text, with {len(levels)} different levels in {count} rows: a level that occurs once says "

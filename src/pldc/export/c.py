@@ -17,7 +17,7 @@ from pldc.function.checks import choice
 START = """
 #ifndef $guard
 #define $guard
-#include <math.h>
+#include <$math.h>
 #include <string.h>
 """
 SINGLE = """
@@ -182,6 +182,7 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     words = {
         "name": name,
         "guard": f"{name.upper()}_H",
+        "math": "math" if dtype == "double" else "tgmath",
         "real": "double" if dtype == "double" else "PLDC_SUM",
         "outside": dtype,
         "cell": dtype if known.plain else f"{name}_cell",

@@ -136,7 +136,8 @@ def program(given: Rows, settings: Settings, clock: Clock, log: Monitor, monitor
 def told(found: Fitted, rows: Rows, settings: Settings, clock: Clock) -> Fitted:
     """Add what is to be said of the model and needs its rows, which come in an order that means nothing."""
     source = np.arange(rows.X.shape[1]) if settings.source is None else settings.source
-    rows = rows if settings.as_new is None else mixed(settings.as_new)
+    if settings.as_new is not None:
+        rows = mixed(settings.as_new.take(np.flatnonzero(settings.as_new.weight > 0)))
     swapped = importances(found.model.outcome, sample(rows.X, rows.weight), source)
     return found._replace(model=replace(found.model, importances=swapped, seconds=clock.spent()))
 

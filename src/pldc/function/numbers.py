@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor, isfinite, log10
+from unicodedata import category
 
 import numpy as np
 
+BREAKS = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, ends of lines and paragraphs
 NOTHING = 1e-9  # of the largest number beside it: what is smaller is shown as 0
 
 
@@ -77,7 +79,7 @@ def one_line(text: str) -> str:
     >>> print(one_line("price\n(net)"))
     price\n(net)
     """
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return "".join(each.encode("unicode_escape").decode() if category(each) in BREAKS else each for each in text)
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
