@@ -23,7 +23,7 @@ def torch():
     return pytest.importorskip("torch", reason="PyTorch is not installed")
 
 
-@pytest.fixture(params=[7, 1000])
+@pytest.fixture(params=[40, 1000])
 def small_blocks(request, monkeypatch):
     """Blocks that divide the rows, and one that holds them all."""
     monkeypatch.setattr(module, "DEVICE_ROWS", request.param)
@@ -66,7 +66,7 @@ def classes_task(count):
 
 TASKS = {
     "squared": task_of,
-    "many rows": lambda: task_of(n=900),
+    "many rows": lambda: task_of(n=400),
     "median": lambda: task_of(loss=LOSSES["absolute"]),
     "two classes": lambda: classes_task(2),
     "three classes": lambda: classes_task(3),
