@@ -112,3 +112,10 @@ def test_thresholds_are_short_and_lie_between():
             value = simplest_between(low, low + step)
             assert low <= value < low + step
     assert simplest_between(22.61, 29.2) == 26.0 and simplest_between(3.0, 3.0) == 3.0
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3), ["cut ≠ a"], {0: 3}, None])
+def test_opposites_are_words_by_places(wrong):
+    rule = Rule((Condition(0, False, 0.0),), 1.0, 1.0)
+    with pytest.raises(TypeError, match="opposites must be a dictionary from places of features to words"):
+        rule.text(["cut = a"], wrong)

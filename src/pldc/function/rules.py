@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pldc.function.checks import shown
 from pldc.function.max_affine import Array, real
 from pldc.function.numbers import number, simplest_between
 
@@ -89,6 +90,8 @@ class Rule:
         'heating ≠ wood and rooms > 2'
         """
         names = self._fitting(np.array([list(map(str, names))], dtype=object))[0].tolist()
+        if not (isinstance(opposites, Mapping) and all(isinstance(words, str) for words in opposites.values())):
+            raise TypeError(f"opposites must be a dictionary from places of features to words, got {shown(opposites)}.")
         if not self.conditions:
             return "everywhere"
         parts = []
