@@ -26,7 +26,7 @@ from pldc.function.mixed_integer import Program
 from pldc.function.term import Term
 
 MOST_BINARIES = 3000
-INFEASIBLE = 2  # of milp
+INFEASIBLE, FAILED = 2, 4  # of milp
 CLOSE = 1e-6  # relative gap at which a program is solved
 
 
@@ -176,7 +176,7 @@ class _Program:
                 count = self._variables(1, low, high, integer=1)[0]
                 self._row({**dict(zip(own, np.diff(ends), strict=True)), count: -1.0}, -low, -low)
                 self.counts[feature] = count, low, high
-        self._row(dict.fromkeys(ways, 1.0), 0.0, steps.farthest)
+        self._row(dict.fromkeys(ways, 1.0), 0.0, steps.farthest * (1 + CLOSE))
 
     def sum_of(self, terms: Sequence[_Ruled]) -> dict[int, float]:
         """Add what the terms add, and return a row of their sum."""
@@ -232,7 +232,11 @@ class _Program:
         integer, low, high = program.integrality, program.lower, program.upper
         constraints, price = LinearConstraint(program.A, program.row_lower, program.row_upper), np.array(self.price)
         limits = {"time_limit": float(max_seconds), "mip_rel_gap": CLOSE}
-        found = milp(price, integrality=integer, bounds=Bounds(low, high), constraints=constraints, options=limits)
+        for presolve in (True, False):  # of which an error of the solver may come
+            options, bounds = limits | {"presolve": presolve}, Bounds(low, high)
+            found = milp(price, integrality=integer, bounds=bounds, constraints=constraints, options=options)
+            if found.status != FAILED:
+                break
         bound = np.inf
         if found.status != INFEASIBLE:  # without a bound of its own, only what was proved optimal bounds itself
             proved = found.fun if found.status == 0 else 0.0

@@ -35,7 +35,7 @@ SPAN = 1e3  # of the values over the box, in the units of the programs
 SLACK = 1e-6  # in these units: what solvers take for nothing
 HAIR = 1e-7  # of the step in value, by which the threshold is passed: rounding must not undo it
 HAIRS = 5  # each ten times the last
-MOST_CUTS = 32
+MOST_CUTS, FEW_CUTS = 32, 4  # of whole numbers alone, and beside others
 TRIFLE = 1e-9  # of the distance, that no feature is moved by
 MOST_STEPS, TRIES = 4, 512  # neighbours, by steps of rounding, of a point that falls short of the threshold by it
 HALVINGS, SCATTERED = 50, 512  # to find some point beyond the threshold
@@ -138,10 +138,11 @@ class _Search:
         """Ask for a little less, and cut off what is not beyond the threshold after all."""
         mixed = bool((~self.whole & (self.box[:, 1] > self.box[:, 0])).any())
         best = self.with_hair() if mixed else Nearest(None, np.inf, np.inf)
-        lower, cuts = best.bound, list[Array]()
-        for _ in range(MOST_CUTS):
+        least = best.bound  # of all that have a hair to spare; programs with cuts speak of the others
+        lower, cuts = least, list[Array]()
+        for _ in range(FEW_CUTS if mixed else MOST_CUTS):
             found = self._program(-SLACK, best.point, cuts)
-            lower = min(best.bound, found.bound)
+            lower = min(least, found.bound)
             if found.cost >= best.cost * (1 - CLOSE):
                 break
             tested = self._tested(found)
@@ -152,22 +153,30 @@ class _Search:
                 break
             if not cuts and not mixed:
                 best = self.with_hair()
-            cuts.append(np.round(found.point - (self.x - self.origin)))
+            steps = np.round(found.point - (self.x - self.origin)) * self.whole
+            if mixed:  # the threshold and no more, with the whole numbers held
+                held = np.where(self.whole[:, None], (self.x + steps)[:, None], self.box)
+                exact = self._tested(self._program(0.0, best.point, box=held))
+                best, least = min(exact, best, key=lambda one: one.cost), min(least, found.bound)
+            cuts.append(steps)
         return self._nearer(best)._replace(bound=lower)
 
-    def _program(self, more: float, known: Array | None = None, cuts: Sequence[Array] = ()) -> Nearest:
+    def _program(
+        self, more: float, known: Array | None = None, cuts: Sequence[Array] = (), box: Array | None = None
+    ) -> Nearest:
         """Find the nearest point that is so much beyond the threshold; of x − origin, and up to tolerance."""
-        f, x, cost, whole, box = self.near, self.x - self.origin, self.cost, self.whole, self.box - self.origin[:, None]
+        f, x, cost, whole = self.near, self.x - self.origin, self.cost, self.whole
+        held, box = box is not None, (self.box if box is None else box) - self.origin[:, None]
         if known is not None:
             known = known - self.origin
-        elif not cuts:
+        elif not cuts and not held:
             known = _some_point(f, x, self.target + max(more, self.hair), cost, box, whole)
         if f.wanted.is_plain and not f.others and not whole.any():
             return _nearest_of_pieces(f.wanted.centred[0], x, self.target + more, cost, box, known)
         if known is not None:  # nothing beyond its distance matters
             reach = float(cost @ np.abs(known - x)) / cost
-            box = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
-            box = _inward(x, box, whole)
+            near = np.column_stack([np.maximum(box[:, 0], x - reach), np.minimum(box[:, 1], x + reach)])
+            box = box if held else _inward(x, near, whole)
         lots = [(-other).terms for other in f.others]
         seconds = max(self.end - monotonic(), SLACK)
         return Nearest(
