@@ -185,6 +185,33 @@ def test_whole_numbers_stay_whole():
         model.counterfactual(x, goal, whole=["area"])
 
 
+def test_a_row_of_two_classes_that_tie_is_of_the_first():
+    X = np.array([[-3.0], [-2.0], [-1.0], [1.0], [2.0], [3.0]])
+    model = DCClassifier(random_state=0, n_jobs=1).fit(X, [0, 0, 0, 1, 1, 1])
+    for x, label in ((-2.0, 1), (2.0, 0)):
+        for asked in (label, None):
+            found = model.counterfactual([x], asked, whole=[0], bounds={0: (-3, 3)})
+            assert found.reached == found.threshold == label == model.predict([found.point])[0]
+            ways = np.arange(-3.0, 4.0)
+            away = np.abs(ways - x)[[model.predict([[way]])[0] == label for way in ways]].min()
+            assert abs(found.point[0] - x) == away
+
+
+def test_a_goal_that_is_the_prediction_of_a_row_is_reached_by_it():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"rooms": rng.integers(1, 9, 80).astype(float), "sea": rng.random(80) < 0.5})
+    with few_kinds(), few_starts():
+        model = DCRegressor(random_state=0, n_jobs=1, clip=False).fit(table, 30 * table["rooms"] + 15 * table["sea"])
+    x = pd.DataFrame({"rooms": [3.0], "sea": [False]})
+    every = [pd.DataFrame({"rooms": [float(r)], "sea": [s]}) for r in range(1, 9) for s in (False, True)]
+    values, unit = np.array([model.predict(row)[0] for row in every]), model.model_.spread
+    away = np.array([abs(row["rooms"][0] - 3.0) / unit[0] + row["sea"][0] / unit[1] for row in every])
+    for goal in values[values > model.predict(x)[0]]:
+        found = model.counterfactual(x, goal, whole=["rooms"], bounds={"rooms": (1, 8)})
+        assert found.reached >= goal and found.cost == pytest.approx(away[values >= goal].min())
+        assert found.bound <= away[values >= goal].min()
+
+
 def test_what_cannot_move_is_named(model):
     gap = int(np.flatnonzero(FRAME["age"].isna())[0])
     with pytest.raises(ValueError) as error:

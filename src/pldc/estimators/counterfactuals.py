@@ -16,8 +16,9 @@ from pldc.columns.cells import Table, is_missing
 from pldc.estimators.checks import positive, shown
 from pldc.estimators.reading import column_of
 from pldc.function import Counterfactual
-from pldc.function.counterfactual import Nearest, nearest_crossing, nearest_lead
+from pldc.function.counterfactual import nearest_crossing, nearest_lead
 from pldc.function.max_affine import Array
+from pldc.function.nearest import Nearest
 
 REACH = 4.0  # standard deviations from the mean, within which a counterfactual is looked for
 
@@ -70,9 +71,9 @@ class Counterfactuals:
         """Return the answer in the columns of the table; `reached` is a function of the nearest row."""
         row, cells = question.given
         if found.point is None:
-            why = (
-                "exists;" if np.isinf(found.bound) else f"was found in {question.seconds:g} seconds: raise max_seconds,"
-            )
+            why = "exists;"
+            if np.isfinite(found.bound):
+                why = f"was found in {question.seconds:g} seconds, or rounding undid it: raise max_seconds,"
             raise ValueError(
                 f"No row within the bounds {wanted} {why} widen the bounds or fix fewer features." + self._held(cells)
             )
@@ -276,9 +277,13 @@ class ClassCounterfactuals(Counterfactuals):
             label = names[names.index(label)]  # as a value of Python
         found = Nearest(row, 0.0, 0.0)
         if label is None and len(others) > 1:  # that one score passes the highest is enough
-            best, share = functions[names.index(before)], question.seconds / len(others)
-            pairs = [[functions[names.index(name)], best] for name in others]
-            each = [nearest_lead(pair, 0, row, question.cost, question.box, share, question.whole) for pair in pairs]
+            at, share = names.index(before), question.seconds / len(others)
+            pairs = [sorted((at, k)) for k in range(len(names)) if k != at]  # the first of them wins ties
+            each = [
+                nearest_lead(two, 1 - pair.index(at), row, question.cost, question.box, share, question.whole)
+                for pair in pairs
+                for two in [[functions[k] for k in pair]]
+            ]
             found = min(each, key=lambda one: (one.point is None, one.cost))
             found = found._replace(bound=min(one.bound for one in each))
         elif before != (label := others[0] if label is None else label):

@@ -26,7 +26,7 @@ from pldc.function.mixed_integer import Program
 from pldc.function.term import Term
 
 MOST_BINARIES = 3000
-INFEASIBLE = 2  # of milp
+INFEASIBLE, FAILED = 2, 4  # of milp
 CLOSE = 1e-6  # relative gap at which a program is solved
 
 
@@ -40,11 +40,13 @@ def nearest_by_integers(
     max_seconds: float,
     whole: np.ndarray | None = None,
     more: Sequence[Sequence[Term]] = (),
+    cuts: Sequence[Array] = (),
 ) -> tuple[Array | None, float, float]:
     """Find the nearest point z in the box with Σ terms(z) ≥ target: point, its cost, and a bound on that.
 
     Features in `whole` are whole steps from x, as are the ends of their box. If there are `more` terms, the sum must
-    reach the target together with each lot of them.
+    reach the target together with each lot of them. Points that are the steps of a cut from x in all whole features are
+    left out.
     """
     farthest = np.inf if known is None else float(cost @ np.abs(known - x))
     whole = np.zeros(len(x), dtype=bool) if whole is None else whole
@@ -60,6 +62,8 @@ def nearest_by_integers(
     first, *others = [program.sum_of(lot) for lot in lots]
     for other in others or [{}]:
         program.reach(first | other, target)
+    for cut in cuts:
+        program.cut_off(cut)
     point, bound = program.solve(max_seconds)
     candidates = [p for p in (point, known) if p is not None]
     if not candidates:
@@ -75,7 +79,7 @@ class _Steps:
     def __init__(self, terms: Sequence[Term], x: Array, cost: Array, box: Array, farthest: float, whole: np.ndarray):
         self.x, self.cost, self.farthest = x, cost, farthest
         self.free = np.flatnonzero(box[:, 1] > box[:, 0])
-        self.whole = whole[self.free]
+        self.whole, self.held_whole = whole[self.free], np.flatnonzero(whole & (box[:, 1] <= box[:, 0])).tolist()
         self.ends = []
         for j in self.free.tolist():
             low, high = box[j]
@@ -151,6 +155,7 @@ class _Program:
         self.steps = steps
         self.program = Program()
         self.price: list[float] = []
+        self.counts: dict[int, tuple[int, float, float]] = {}  # of steps from x, with their ends
         self.r = self._variables(steps.total, 0.0, 1.0)
         place, ways = 0, []
         for j, ends in enumerate(steps.ends):
@@ -170,7 +175,8 @@ class _Program:
                 low, high = np.round(ends[[0, -1]] - steps.x[feature])
                 count = self._variables(1, low, high, integer=1)[0]
                 self._row({**dict(zip(own, np.diff(ends), strict=True)), count: -1.0}, -low, -low)
-        self._row(dict.fromkeys(ways, 1.0), 0.0, steps.farthest)
+                self.counts[feature] = count, low, high
+        self._row(dict.fromkeys(ways, 1.0), 0.0, steps.farthest * (1 + CLOSE))
 
     def sum_of(self, terms: Sequence[_Ruled]) -> dict[int, float]:
         """Add what the terms add, and return a row of their sum."""
@@ -181,6 +187,23 @@ class _Program:
     def reach(self, sums: dict[int, float], target: float) -> None:
         """A sum must be so large."""
         self._row(sums, target, np.inf)
+
+    def cut_off(self, steps: Array) -> None:
+        """Leave out the points that are so many steps from x: one count at least is above its own, or below."""
+        if any(steps[self.steps.held_whole]):
+            return
+        beside = self._variables(1, 0.0, 0.0)  # nothing, if there is no other point
+        for feature, (count, low, high) in self.counts.items():
+            at = float(steps[feature])
+            if not low <= at <= high:
+                return
+            if at < high:
+                beside += self._variables(1, 0.0, 1.0, integer=1)
+                self._row({count: 1.0, beside[-1]: low - at - 1.0}, low, np.inf)
+            if at > low:
+                beside += self._variables(1, 0.0, 1.0, integer=1)
+                self._row({count: 1.0, beside[-1]: high - at + 1.0}, -np.inf, high)
+        self._row(dict.fromkeys(beside, 1.0), 1.0, np.inf)
 
     def at_most(self, curves: _Curves, choice: list[tuple[int, float]]) -> int:
         """Add a variable that is at most the maximum of the pieces."""
@@ -209,7 +232,11 @@ class _Program:
         integer, low, high = program.integrality, program.lower, program.upper
         constraints, price = LinearConstraint(program.A, program.row_lower, program.row_upper), np.array(self.price)
         limits = {"time_limit": float(max_seconds), "mip_rel_gap": CLOSE}
-        found = milp(price, integrality=integer, bounds=Bounds(low, high), constraints=constraints, options=limits)
+        for presolve in (True, False):  # of which an error of the solver may come
+            options, bounds = limits | {"presolve": presolve}, Bounds(low, high)
+            found = milp(price, integrality=integer, bounds=bounds, constraints=constraints, options=options)
+            if found.status != FAILED:
+                break
         bound = np.inf
         if found.status != INFEASIBLE:  # without a bound of its own, only what was proved optimal bounds itself
             proved = found.fun if found.status == 0 else 0.0
