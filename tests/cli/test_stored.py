@@ -136,3 +136,30 @@ def test_what_cannot_be_read_in_blocks(folder, tmp_path, capsys):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("no table")
     assert "folder, but not of Parquet" in said(capsys, "fit", tmp_path / "notes", *fit, "1GB", code=1)
+
+
+def test_the_index_of_pandas_is_no_feature(tmp_path, capsys):
+    frame = pd.DataFrame({"x": np.linspace(-1, 1, 300), "y": np.linspace(-1, 1, 300) ** 2})
+    frame.set_index(pd.Index(np.arange(300) * 2, name="rank")).to_parquet(tmp_path / "labels.parquet")
+    fit = ("fit", tmp_path / "labels.parquet", "--target", "y", "--quiet", "-o", tmp_path / "m.json")
+    with few_kinds():
+        said(capsys, *fit, "--max-memory", "1GB")
+    assert list(pldc.load(tmp_path / "m.json").feature_names_in_) == ["x"]
+    assert "no column 'rank'; it has 'x', 'y'" in said(
+        capsys, *fit[:3], "rank", *fit[4:], "--max-memory", "1GB", code=1
+    )
+
+
+def test_a_file_of_a_folder_that_lacks_a_column_is_named(folder, tmp_path, capsys):
+    (tmp_path / "parts").mkdir()
+    few = pd.read_parquet(folder / "few.parquet").drop(columns="kind")
+    few.to_parquet(tmp_path / "parts" / "0.parquet")
+    fit = ("fit", tmp_path / "parts", "--target", "price", "--quiet", "-o", tmp_path / "m.json")
+    with few_kinds():
+        said(capsys, *fit)
+    few.drop(columns="town").to_parquet(tmp_path / "parts" / "1.parquet")
+    for words in (fit, ("predict", tmp_path / "m.json", tmp_path / "parts", "-o", tmp_path / "out.csv")):
+        assert "1.parquet lacks the columns ['town']" in said(capsys, *words, code=1)
+    assert not (tmp_path / "out.csv").exists()
+    with few_kinds():
+        said(capsys, *fit, "--drop", "town")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pldc.columns.cells import Table, kind_of
-from pldc.scale.sources import opened
+from pldc.scale.sources import columns_of, opened
 
 MOST_BYTES = 4 << 30  # of a file that is read into memory
 MOST_CELLS = 125_000_000  # of a table in columns that is read into memory: a gigabyte of numbers
@@ -94,8 +94,9 @@ def stored(path: str, asked: bool) -> Any:
 
 def without(dataset: Any, target: str, name: str, drop: Sequence[str] = ()) -> tuple[Any, Any]:
     """Return a dataset without the columns that are not to be looked at, and its first rows."""
-    require(dataset.schema.names, target, name, drop)
-    fields = [field for field in dataset.schema if field.name not in drop]
+    names = columns_of(dataset)
+    require(names, target, name, drop)
+    fields = [dataset.schema.field(column) for column in names if column not in drop]
     if len(fields) < 2:
         raise ShellError(f"{name} has no column but the target.")
     kept = dataset.replace_schema(needs("pyarrow").schema(fields))
