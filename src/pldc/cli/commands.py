@@ -16,6 +16,7 @@ import numpy as np
 
 import pldc
 from pldc import export as formats
+from pldc.cli.levels import as_levels, category_columns
 from pldc.cli.rivals import MEASURES, rivals
 from pldc.cli.tables import (
     COLUMNAR,
@@ -42,6 +43,7 @@ FEW_VALUES = 5  # of a target of numbers: perhaps they stand for classes
 def fit(options: argparse.Namespace) -> int:
     """Fit a model, save it, and say what it is."""
     goal = checked_goal(options.output, *MODELS)
+    refuse_target(options)
     table: Any = stored(options.data, options.max_memory is not None)
     if table is None:
         X, y = parts(options, read_table(options.data, options.categorical))
@@ -151,6 +153,7 @@ def score(options: argparse.Namespace) -> int:
     """Cross-validate the model beside linear and boosted ones, on the same folds."""
     from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
 
+    refuse_target(options)
     X, y = parts(options, read_table(options.data, options.categorical))
     if not 2 <= options.folds <= len(X):
         raise ShellError(f"--folds must lie between 2 and the number of rows, {len(X)}; got {options.folds}.")
@@ -224,15 +227,21 @@ def load(path: str) -> Any:
     return pldc.load(path)
 
 
+def refuse_target(options: argparse.Namespace) -> None:
+    """Refuse a target that is called a feature."""
+    if options.target in options.categorical:
+        raise ShellError(f"--categorical names the target {options.target!r}: --classes makes classes of its numbers.")
+
+
 def parts(options: argparse.Namespace, table: Any) -> tuple[Any, Any]:
     """Return the features and the target of a table, as the options say."""
     return split(table, options.target, options.data, options.drop, options.drop_missing_target)
 
 
 def table_of(model: Any, path: str) -> Any:
-    """Read a table as that of the fit was read: the columns that were called categories stay text."""
-    named = model.categorical_features
-    return read_table(path, () if named is None or isinstance(named, str) else [str(name) for name in named])
+    """Read a table to which a model is to be applied: columns that it takes for categories as its levels."""
+    columns = {} if Path(path).suffix in COLUMNAR else category_columns(model)
+    return as_levels(read_table(path, list(columns)), columns, path)
 
 
 def estimator(options: argparse.Namespace, X: Any, y: Any, whole: bool = True) -> Any:

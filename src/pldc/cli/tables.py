@@ -7,6 +7,7 @@ import csv
 import gzip
 import lzma
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ COLUMNAR = (".parquet", ".pq", ".feather", ".arrow")
 HEAD = 1000  # rows that tell what a target is
 LOOK = 1 << 16  # bytes in which a file shows what it is
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+LINE_END = re.compile(r"\r\n?|\n")
 DATE = r"\s*\d{4}-\d{2}-\d{2}([ T].*)?\s*$"
 DECIMAL_COMMA = r"-?\d{1,3}(\.\d{3})*(,\d+)?|-?\d+,\d+"  # 113,5 and 1.013,5
 MOST_CLASSES = 100  # that a target of text has before it is asked whether they are classes
@@ -113,9 +115,10 @@ def parsed(pandas: Any, stream: Any, name: str, texts: Sequence[str] = ()) -> An
         start = buffered.peek(LOOK)[:LOOK]
         if b"\0" in start:
             raise ShellError(f"{name} is no text, and so no CSV.")
-        line = start.decode("utf-8-sig", errors="ignore").split("\n", 1)[0]
+        line = LINE_END.split(start.decode("utf-8-sig", errors="ignore"), 1)[0]
         mark = max(",;\t", key=line.count)
-        kept = {column: str for column in next(csv.reader([line], delimiter=mark), []) if column.strip() in texts}
+        names = next(csv.reader([line], delimiter=mark), []) if texts else []
+        kept = {column: str for column in names if column.strip() in texts}
         frame = pandas.read_csv(buffered, sep=mark, encoding="utf-8-sig", dtype=kept)
     except pandas.errors.EmptyDataError:
         raise ShellError(f"{name} is empty: the first line must name the columns.") from None
@@ -123,7 +126,7 @@ def parsed(pandas: Any, stream: Any, name: str, texts: Sequence[str] = ()) -> An
         raise ShellError(f"{name} is not text in UTF-8, and so no CSV.") from None
     except ShellError:
         raise
-    except (pandas.errors.ParserError, ValueError, OSError, EOFError, lzma.LZMAError) as error:
+    except (pandas.errors.ParserError, csv.Error, ValueError, OSError, EOFError, lzma.LZMAError) as error:
         raise ShellError(f"{name} is no CSV: {first_line(error)}") from None
     frame.columns = [str(column).strip() for column in frame.columns]
     commas = []
