@@ -1,4 +1,4 @@
-"""Cells of a CSV file as the levels that a model knows: text where it is one, else what training wrote for the number."""
+"""Cells of a CSV file as the levels that a model knows: text where it is one, else that of the number."""
 
 from __future__ import annotations
 
