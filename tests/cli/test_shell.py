@@ -242,6 +242,70 @@ def test_codes_are_categories_and_stay_as_they_are(tmp_path, capsys):
     assert "--categorical names 'post'; " in error and "'zip', 'a,b', 'x', 'kind'" in error
 
 
+@pytest.fixture(scope="module")
+def coded():
+    """A model whose codes were numbers with gaps, and one whose codes were text; their tables."""
+    rng = np.random.default_rng(0)
+    code = pd.Series(rng.integers(1, 4, 200).astype(float))
+    X = pd.DataFrame({"code": code.mask(code.index % 17 == 0), "x": rng.normal(size=200)})
+    y = 10.0 * (code == 1) + 5.0 * (code == 3) + X.x
+    padded = X.assign(code=X["code"].map({1: "01", 2: "1", 3: "20"}))
+    with few_kinds():
+        numbers = DCRegressor(categorical_features=["code"], random_state=0).fit(X, y)
+        return (numbers, X), (DCRegressor(random_state=0).fit(padded, y), padded)
+
+
+def predicted(capsys, model, table, folder):
+    """What the shell predicts of a model and a frame, by way of files."""
+    model.save_model(folder / "coded.json")
+    table.to_csv(folder / "coded.csv", index=False)
+    lines = said(capsys, "predict", folder / "coded.json", folder / "coded.csv").splitlines()
+    return np.array(lines[1:], dtype=float)
+
+
+@pytest.mark.parametrize("text", ["{:.1f}", "{:.0f}", " {:.2e}", "0{:.0f}"])
+def test_codes_that_were_numbers_are_found_in_any_spelling(coded, tmp_path, capsys, text):
+    model, X = coded[0]
+    assert set(model.model_.columns.levels(0)) == {"1", "2", "3"}
+    table = X.assign(code=X["code"].map(text.format, na_action="ignore"))
+    np.testing.assert_allclose(predicted(capsys, model, table, tmp_path), model.predict(X), rtol=1e-12)
+
+
+def test_codes_that_were_text_stay_text(coded, tmp_path, capsys):
+    model, X = coded[1]  # its parameter "from_dtype" names no column
+    assert set(model.model_.columns.levels(0)) == {"01", "1", "20"}
+    np.testing.assert_allclose(predicted(capsys, model, X, tmp_path), model.predict(X), rtol=1e-12)
+    strange = X.assign(code=X["code"].replace("20", "020"))
+    np.testing.assert_allclose(predicted(capsys, model, strange, tmp_path), model.predict(strange), rtol=1e-12)
+
+
+def test_many_unknown_levels_are_pointed_out(coded, tmp_path, capsys):
+    model, X = coded[0]
+    X.assign(code="c" + X["code"].astype(str)).to_csv(tmp_path / "other.csv", index=False)
+    model.save_model(tmp_path / "m.json")
+    assert run("predict", tmp_path / "m.json", tmp_path / "other.csv", "-o", tmp_path / "out.csv") == 0
+    assert "188 of 188 cells in 'code' are levels that training has not seen, such as 'c" in capsys.readouterr().err
+    X.to_csv(tmp_path / "other.csv", index=False)
+    assert run("predict", tmp_path / "m.json", tmp_path / "other.csv", "-o", tmp_path / "out.csv") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_the_target_is_no_category(files, tmp_path, capsys):
+    words = ("--target", "kind", "--categorical", "kind")
+    for command in (("fit", files / "iris.csv", "-o", tmp_path / "m.json"), ("score", files / "iris.csv")):
+        assert "--categorical names the target 'kind'" in said(capsys, *command, *words, code=1)
+
+
+def test_old_line_ends_and_names_that_break(files, tmp_path, capsys):
+    table = pd.read_csv(files / "data.csv")
+    table.to_csv(tmp_path / "old.csv", index=False, lineterminator="\r")
+    pd.testing.assert_frame_equal(read_table(str(tmp_path / "old.csv")), table)
+    assert read_table(str(tmp_path / "old.csv"), ["sex"])["sex"].tolist() == table["sex"].map(str).tolist()
+    with pytest.raises(SystemExit) as stop:
+        run("fit", tmp_path / "old.csv", "--target", "target", "--categorical", "a\rb", "-o", tmp_path / "m.json")
+    assert stop.value.code == 2 and "names between commas" in capsys.readouterr().err
+
+
 # ---------------------------------------------------------------- tables of all kinds
 
 

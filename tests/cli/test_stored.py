@@ -9,7 +9,7 @@ from tests.cli.test_shell import run, said
 from tests.quick import few_kinds
 
 import pldc
-from pldc.cli import commands, tables
+from pldc.cli import commands, stored
 from pldc.scale import sources
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -113,11 +113,11 @@ def test_classes(folder, tmp_path, capsys):
 
 
 def test_tables_that_fit_are_read_whole_and_large_ones_are_not(folder, monkeypatch):
-    assert tables.stored(str(folder / "whole.parquet"), asked=False) is None
-    assert tables.stored(str(folder / "whole.csv"), asked=False) is None
-    monkeypatch.setattr(tables, "MOST_CELLS", 9 * ROWS - 1)
-    assert tables.stored(str(folder / "whole.parquet"), asked=False).count_rows() == ROWS
-    assert tables.stored(str(folder / "parts"), asked=False).count_rows() == ROWS
+    assert stored.stored(str(folder / "whole.parquet"), asked=False) is None
+    assert stored.stored(str(folder / "whole.csv"), asked=False) is None
+    monkeypatch.setattr(stored, "MOST_CELLS", 9 * ROWS - 1)
+    assert stored.stored(str(folder / "whole.parquet"), asked=False).count_rows() == ROWS
+    assert stored.stored(str(folder / "parts"), asked=False).count_rows() == ROWS
 
 
 def test_what_cannot_be_read_in_blocks(folder, tmp_path, capsys):
@@ -129,10 +129,116 @@ def test_what_cannot_be_read_in_blocks(folder, tmp_path, capsys):
     words = ("fit", folder / "whole.parquet", "--target", "cost", *fit[2:], "1GB")
     assert "no column 'cost'; it has 'x0'" in said(capsys, *words, code=1)
     assert "max_memory must be" in said(capsys, "fit", folder / "whole.parquet", *fit, "much", code=1)
-    codes = said(capsys, "fit", folder / "whole.csv", *fit, "1GB", "--categorical", "x0", code=1)
-    assert "write Parquet, with the codes as text" in codes
     gaps = said(capsys, "fit", folder / "whole.parquet", *fit, "1GB", "--drop-missing-target", code=1)
     assert "--drop-missing-target needs a table in memory" in gaps
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("no table")
     assert "folder, but not of Parquet" in said(capsys, "fit", tmp_path / "notes", *fit, "1GB", code=1)
+
+
+def test_the_index_of_pandas_is_no_feature(tmp_path, capsys):
+    frame = pd.DataFrame({"x": np.linspace(-1, 1, 300), "y": np.linspace(-1, 1, 300) ** 2})
+    frame.set_index(pd.Index(np.arange(300) * 2, name="rank")).to_parquet(tmp_path / "labels.parquet")
+    fit = ("fit", tmp_path / "labels.parquet", "--target", "y", "--quiet", "-o", tmp_path / "m.json")
+    with few_kinds():
+        said(capsys, *fit, "--max-memory", "1GB")
+    assert list(pldc.load(tmp_path / "m.json").feature_names_in_) == ["x"]
+    assert "no column 'rank'; it has 'x', 'y'" in said(
+        capsys, *fit[:3], "rank", *fit[4:], "--max-memory", "1GB", code=1
+    )
+
+
+def test_a_file_of_a_folder_that_lacks_a_column_is_named(folder, tmp_path, capsys):
+    (tmp_path / "parts").mkdir()
+    few = pd.read_parquet(folder / "few.parquet").drop(columns="kind")
+    few.to_parquet(tmp_path / "parts" / "0.parquet")
+    fit = ("fit", tmp_path / "parts", "--target", "price", "--quiet", "-o", tmp_path / "m.json")
+    with few_kinds():
+        said(capsys, *fit)
+    few.drop(columns="town").to_parquet(tmp_path / "parts" / "1.parquet")
+    for words in (fit, ("predict", tmp_path / "m.json", tmp_path / "parts", "-o", tmp_path / "out.csv")):
+        assert "1.parquet lacks the columns ['town']" in said(capsys, *words, code=1)
+    assert not (tmp_path / "out.csv").exists()
+    with few_kinds():
+        said(capsys, *fit, "--drop", "town")
+
+
+def same_in_blocks(capsys, path, goal, *words):
+    """The model of a table in blocks, and the kinds of its columns, which are those of the model in memory."""
+    models, predictions = [], []
+    for more in ((), ("--max-memory", "1GB")):
+        with few_kinds():
+            said(capsys, "fit", path, "--target", "y", "--quiet", "-o", goal, *words, *more)
+        models.append(pldc.load(goal))
+        predictions.append(np.array(said(capsys, "predict", goal, path).splitlines()[1:]))
+    if not isinstance(models[0], pldc.DCClassifier):
+        predictions = [each.astype(float) for each in predictions]
+        spread = 1e-9 * np.ptp(predictions[0])
+        np.testing.assert_allclose(predictions[0], predictions[1], rtol=0, atol=spread)
+    inside, outside = models
+    assert list(inside.feature_names_in_) == list(outside.feature_names_in_)
+    kinds = [[column.kind for column in each.model_.columns.columns] for each in models]
+    assert kinds[0] == kinds[1]
+    return outside, kinds[0]
+
+
+@pytest.fixture
+def plain():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=300), "note": rng.choice(["u", "v"], 300)})
+    return table.assign(y=table.x + 2 * (table.note == "u"), k=rng.integers(0, 9, 300))
+
+
+@pytest.mark.parametrize("how", ["spaces", "times", "semicolons", "tabs", "commas", "mark", "old", "lines", "gaps"])
+def test_csv_in_blocks_is_csv_in_memory(plain, tmp_path, capsys, how):
+    form, table = {"index": False}, plain
+    if how == "spaces":
+        table = table.rename(columns={"x": " x ", "note": "note "})
+    elif how == "times":
+        hours = [f"{k % 24:02d}:30:00" for k in range(300)]
+        table = table.assign(t=hours, day=pd.date_range("2020-01-01", periods=300), yes=table.x > 0)
+    elif how == "lines":
+        table = table.assign(note=table.note + "\n,")
+    elif how == "gaps":
+        table = table.mask(table.assign(y=1.0, k=1).map(lambda cell: cell == "v")).assign(none=None)
+        table["yes"] = pd.Series(table.x > 0, dtype=object).where(table.x.abs() > 0.1)
+    more = {"semicolons": {"sep": ";"}, "tabs": {"sep": "\t"}, "commas": {"sep": ";", "decimal": ","}}
+    more |= {"mark": {"encoding": "utf-8-sig"}, "old": {"lineterminator": "\r"}, "gaps": {"na_rep": "None"}}
+    table.to_csv(tmp_path / "t.csv", **form, **more.get(how, {}))
+    _, kinds = same_in_blocks(capsys, tmp_path / "t.csv", tmp_path / "m.json")
+    assert kinds[1] == "category" and (how != "times" or kinds[3:] == ["category", "date", "number"])
+
+
+def test_codes_of_csv_stay_text_and_labels_whole_in_blocks(plain, tmp_path, capsys):
+    plain.assign(k="0" + plain.k.astype(str)).to_csv(tmp_path / "t.csv", index=False)
+    model, kinds = same_in_blocks(capsys, tmp_path / "t.csv", tmp_path / "m.json", "--categorical", "k")
+    assert kinds == ["number", "category", "category"] and set(model.model_.columns.levels(2)) <= {
+        f"0{k}" for k in range(9)
+    }
+    plain.assign(y=(plain.y > 0).astype(int)).to_csv(tmp_path / "t.csv", index=False)
+    model, _ = same_in_blocks(capsys, tmp_path / "t.csv", tmp_path / "m.json", "--classes")
+    assert model.classes_.tolist() == [0, 1] and model.classes_.dtype.kind == "i"
+
+
+def test_whole_numbers_that_others_follow(plain, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(stored, "TYPED", 100)
+    cells = [str(k) for k in range(299)]
+    fit = ("fit", tmp_path / "t.csv", "--target", "y", "--quiet", "-o", tmp_path / "m.json", "--max-memory", "1GB")
+    plain.assign(z=[*cells, "1.5"]).to_csv(tmp_path / "t.csv", index=False)
+    same_in_blocks(capsys, tmp_path / "t.csv", tmp_path / "m.json")
+    plain.assign(z=[*cells, "many"]).to_csv(tmp_path / "t.csv", index=False)
+    assert "invalid value 'many'" in said(capsys, *fit, code=1)
+    for names in ('"x\n1",y', "\nx,y"):
+        (tmp_path / "t.csv").write_text(names + "\n1,2\n2,3\n")
+        assert "must name its columns in the first line" in said(capsys, *fit, code=1)
+
+
+def test_text_that_begins_late_is_a_category(plain, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(stored, "HEAD", 100)
+    plain["note"] = plain["note"].where(plain.index >= 100).astype(object)
+    plain.to_parquet(tmp_path / "t.parquet")
+    _, kinds = same_in_blocks(capsys, tmp_path / "t.parquet", tmp_path / "m.json", "--categorical", "k")
+    assert kinds == ["number", "category", "category"]
+    plain["note"] = plain["note"].astype("category")
+    plain.to_parquet(tmp_path / "t.parquet")
+    assert same_in_blocks(capsys, tmp_path / "t.parquet", tmp_path / "m.json", "--categorical", "k")[1] == kinds

@@ -220,6 +220,42 @@ def test_what_cannot_be_read_is_said(rows, file, tmp_path):
     assert not hasattr(few, "model_")
 
 
+@pytest.mark.parametrize("name", ["__index_level_0__", "place"])
+def test_the_index_of_pandas_is_no_feature(rows, tmp_path, name):
+    pandas = pytest.importorskip("pandas")
+    X, _, y = rows
+    frame = pandas.DataFrame(X[:2000], columns=["x0", "x1", "x2"]).assign(y=y[:2000])
+    frame.index = pandas.Index(np.argsort(np.argsort(frame["y"].to_numpy())), name=None if name[0] == "_" else name)
+    path = tmp_path / "labels.parquet"
+    frame.to_parquet(path)
+    assert name in parquet.read_schema(path).names
+    model = DCRegressor(random_state=0).fit(path, "y")
+    assert list(model.feature_names_in_) == ["x0", "x1", "x2"]
+    np.testing.assert_allclose(model.predict(path), model.predict(frame.drop(columns="y")), rtol=1e-12)
+    parquet.write_table(pyarrow.Table.from_pandas(frame.drop(columns="y")), tmp_path / "new.parquet")
+    arrays = DCRegressor(random_state=0).fit(X[:2000], y[:2000])  # without names: the columns that there are
+    with pytest.warns(UserWarning, match="without feature names"):
+        assert arrays.predict(tmp_path / "new.parquet").shape == (2000,)
+
+
+def test_a_file_that_lacks_a_column_is_named(rows, tmp_path):
+    from pyarrow import dataset
+
+    X, _, y = rows
+    table = pyarrow.table({f"x{k}": X[:, k] for k in range(D)} | {"y": y})
+    (tmp_path / "parts").mkdir()
+    parquet.write_table(table, tmp_path / "parts" / "0.parquet")
+    model = DCRegressor(random_state=0).fit(tmp_path / "parts", "y")
+    parquet.write_table(table.drop(["x1"]), tmp_path / "parts" / "1.parquet")
+    for ask in (lambda: DCRegressor().fit(tmp_path / "parts", "y"), lambda: model.predict(tmp_path / "parts")):
+        with pytest.raises(ValueError, match=r"1\.parquet lacks the columns \['x1'\]"):
+            ask()
+    year = table.append_column("year", pyarrow.array(np.repeat([1, 2], N // 2)))
+    dataset.write_dataset(year, tmp_path / "years", format="parquet", partitioning=["year"], partitioning_flavor="hive")
+    years = dataset.dataset(tmp_path / "years", partitioning="hive")  # the names of folders are no gaps
+    assert "year" in DCRegressor(random_state=0).fit(years, "y").feature_names_in_
+
+
 def test_a_store_that_dies_leaves_what_was_learned(rows):
     X, _, y = rows
     asked = []

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -16,7 +16,9 @@ import numpy as np
 
 import pldc
 from pldc import export as formats
+from pldc.cli.levels import as_levels, category_columns
 from pldc.cli.rivals import MEASURES, rivals
+from pldc.cli.stored import stored, text_columns, without
 from pldc.cli.tables import (
     COLUMNAR,
     ShellError,
@@ -29,8 +31,6 @@ from pldc.cli.tables import (
     read_table,
     running_numbers,
     split,
-    stored,
-    without,
 )
 from pldc.estimators import DCClassifier, DCRegressor
 from pldc.scale.sources import features_of
@@ -42,7 +42,9 @@ FEW_VALUES = 5  # of a target of numbers: perhaps they stand for classes
 def fit(options: argparse.Namespace) -> int:
     """Fit a model, save it, and say what it is."""
     goal = checked_goal(options.output, *MODELS)
-    table: Any = stored(options.data, options.max_memory is not None)
+    refuse_target(options)
+    labels = [options.target] if asks_classes(options) else []
+    table: Any = stored(options.data, options.max_memory is not None, options.categorical, labels)
     if table is None:
         X, y = parts(options, read_table(options.data, options.categorical))
         model, rows = estimator(options, X, y), len(X)
@@ -51,11 +53,9 @@ def fit(options: argparse.Namespace) -> int:
     else:
         if options.drop_missing_target:
             raise ShellError("--drop-missing-target needs a table in memory: filter the rows of this one first.")
-        if options.categorical and options.data.endswith(".csv"):
-            raise ShellError("--max-memory reads codes of a CSV as numbers: write Parquet, with the codes as text.")
         X, head = without(table, options.target, options.data, options.drop)
         first, values = split(head, options.target, options.data)
-        model, rows, y = estimator(options, first, values, whole=False), X.count_rows(), options.target
+        model, rows, y = estimator(options, first, values, text_columns(X)), X.count_rows(), options.target
         model.set_params(max_memory=options.max_memory)
     try:
         model.fit(X, y)
@@ -151,6 +151,7 @@ def score(options: argparse.Namespace) -> int:
     """Cross-validate the model beside linear and boosted ones, on the same folds."""
     from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
 
+    refuse_target(options)
     X, y = parts(options, read_table(options.data, options.categorical))
     if not 2 <= options.folds <= len(X):
         raise ShellError(f"--folds must lie between 2 and the number of rows, {len(X)}; got {options.folds}.")
@@ -224,28 +225,38 @@ def load(path: str) -> Any:
     return pldc.load(path)
 
 
+def refuse_target(options: argparse.Namespace) -> None:
+    """Refuse a target that is called a feature."""
+    if options.target in options.categorical:
+        raise ShellError(f"--categorical names the target {options.target!r}: --classes makes classes of its numbers.")
+
+
 def parts(options: argparse.Namespace, table: Any) -> tuple[Any, Any]:
     """Return the features and the target of a table, as the options say."""
     return split(table, options.target, options.data, options.drop, options.drop_missing_target)
 
 
 def table_of(model: Any, path: str) -> Any:
-    """Read a table as that of the fit was read: the columns that were called categories stay text."""
-    named = model.categorical_features
-    return read_table(path, () if named is None or isinstance(named, str) else [str(name) for name in named])
+    """Read a table to which a model is to be applied: columns that it takes for categories as its levels."""
+    columns = {} if Path(path).suffix in COLUMNAR else category_columns(model)
+    return as_levels(read_table(path, list(columns)), columns, path)
 
 
-def estimator(options: argparse.Namespace, X: Any, y: Any, whole: bool = True) -> Any:
-    """Return the estimator that suits a table, or its beginning, and the options."""
-    asked = options.classes or options.loss in ("log", "hinge")
-    kind = DCClassifier if holds_classes(y, asked, options.data) else DCRegressor
-    if whole and kind is DCRegressor and y.nunique() <= FEW_VALUES < len(y):
+def asks_classes(options: argparse.Namespace) -> bool:
+    """Say whether the options ask for classes."""
+    return options.classes or options.loss in ("log", "hinge")
+
+
+def estimator(options: argparse.Namespace, X: Any, y: Any, texts: Sequence[str] | None = None) -> Any:
+    """Return the estimator that suits a table, or its beginning with the columns of text, and the options."""
+    kind = DCClassifier if holds_classes(y, asks_classes(options), options.data) else DCRegressor
+    if texts is None and kind is DCRegressor and y.nunique() <= FEW_VALUES < len(y):
         progress(options, f"The target has {y.nunique()} values, taken as numbers: --classes makes classes of them.")
     given = {"n_pieces": options.pieces, "max_seconds": options.max_seconds, "random_state": options.seed}
     if options.loss is not None:
         given["loss"] = options.loss
     if options.categorical:
-        given["categorical_features"] = categories(X, options.categorical, options.data)
+        given["categorical_features"] = categories(X, options.categorical, options.data, texts)
     return kind(**given, verbose=int(not options.quiet))
 
 

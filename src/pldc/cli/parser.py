@@ -198,7 +198,10 @@ def counts(text: str) -> tuple[int, ...]:
 
 def names(text: str) -> list[str]:
     """Read names between commas; quotes keep a comma in a name, as in CSV."""
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    try:
+        return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    except csv.Error as error:
+        raise argparse.ArgumentTypeError(f"must be names between commas, got {text!r:.40}: {error}") from None
 
 
 def pieces(text: str) -> int | str:

@@ -7,6 +7,7 @@ import csv
 import gzip
 import lzma
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,14 +17,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pldc.columns.cells import Table, kind_of
-from pldc.scale.sources import opened
 
 MOST_BYTES = 4 << 30  # of a file that is read into memory
-MOST_CELLS = 125_000_000  # of a table in columns that is read into memory: a gigabyte of numbers
 COLUMNAR = (".parquet", ".pq", ".feather", ".arrow")
-HEAD = 1000  # rows that tell what a target is
 LOOK = 1 << 16  # bytes in which a file shows what it is
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+LINE_END = re.compile(r"\r\n?|\n")
 DATE = r"\s*\d{4}-\d{2}-\d{2}([ T].*)?\s*$"
 DECIMAL_COMMA = r"-?\d{1,3}(\.\d{3})*(,\d+)?|-?\d+,\d+"  # 113,5 and 1.013,5
 MOST_CLASSES = 100  # that a target of text has before it is asked whether they are classes
@@ -42,7 +41,7 @@ def read_table(path: str, texts: Sequence[str] = ()) -> Any:
     """
     pandas = needs("pandas")
     if path == "-":
-        return parsed(pandas, sys.stdin.buffer, "standard input", texts)
+        return parsed(sys.stdin.buffer, "standard input", texts)
     file = Path(path)
     if not file.exists():
         raise ShellError(f"There is no file {path}.")
@@ -57,72 +56,41 @@ def read_table(path: str, texts: Sequence[str] = ()) -> Any:
         except (ValueError, OSError) as error:
             raise ShellError(f"{path} is no Parquet file: {first_line(error)}") from None
     with PACKED.get(file.suffix, open)(path, "rb") as stream:
-        return parsed(pandas, stream, path, texts)
+        return parsed(stream, path, texts)
 
 
-def stored(path: str, asked: bool) -> Any:
-    """Return a dataset of Arrow where a table is to be read block by block, and None where it goes into memory.
-
-    So are folders, large tables, and those of which it is asked: Parquet, Arrow, and CSV with commas.
-    """
-    file = Path(path)
-    if path == "-" or (file.suffix not in (*COLUMNAR, ".csv") and not file.is_dir()):
-        if asked:
-            raise ShellError(f"{path} goes into memory: --max-memory needs Parquet, Arrow or an unpacked .csv.")
-        return None
-    if not file.exists() or (file.suffix == ".csv" and not asked):
-        return None
-    needs("pyarrow")
-    try:
-        dataset = opened(path)
-        rows, names = dataset.count_rows(), dataset.schema.names
-    except (ValueError, OSError) as error:
-        kind = (
-            "a folder, but not of Parquet"
-            if file.is_dir()
-            else f"no {'CSV' if file.suffix == '.csv' else 'Parquet'} file"
-        )
-        raise ShellError(f"{path} is {kind}: {first_line(error)}") from None
-    if not (asked or file.is_dir() or rows * len(names) > MOST_CELLS or file.suffix in (".feather", ".arrow")):
-        return None
-    if not rows:
-        raise ShellError(f"{path} has no rows.")
-    if len(set(names)) < len(names):
-        raise ShellError(f"{path} has several columns of one name: rename them.")
-    return dataset
+def parsed(stream: Any, name: str, texts: Sequence[str] = ()) -> Any:
+    """Parse CSV; say where commas were those of decimals."""
+    frame, _, commas = read_csv(stream, name, texts)
+    if commas:
+        print(f"{name}: numbers with a decimal comma in {listed(commas)}", file=sys.stderr)
+    return frame
 
 
-def without(dataset: Any, target: str, name: str, drop: Sequence[str] = ()) -> tuple[Any, Any]:
-    """Return a dataset without the columns that are not to be looked at, and its first rows."""
-    require(dataset.schema.names, target, name, drop)
-    fields = [field for field in dataset.schema if field.name not in drop]
-    if len(fields) < 2:
-        raise ShellError(f"{name} has no column but the target.")
-    kept = dataset.replace_schema(needs("pyarrow").schema(fields))
-    return kept, kept.head(HEAD).to_pandas()
-
-
-def parsed(pandas: Any, stream: Any, name: str, texts: Sequence[str] = ()) -> Any:
+def read_csv(stream: Any, name: str, texts: Sequence[str] = (), rows: int | None = None) -> tuple[Any, str, list[str]]:
     """Parse CSV with a line of names, separated by commas, semicolons or tabs; ISO dates become dates.
 
-    Where commas part no cells they may be those of decimals: 113,5 is a number then.
+    Where commas part no cells they may be those of decimals: 113,5 is a number then. Return the frame, of so many rows
+    at most, what parts its cells, and the columns with decimal commas.
     """
+    pandas = needs("pandas")
     try:
         buffered = stream if hasattr(stream, "peek") else BufferedReader(stream, LOOK)
         start = buffered.peek(LOOK)[:LOOK]
         if b"\0" in start:
             raise ShellError(f"{name} is no text, and so no CSV.")
-        line = start.decode("utf-8-sig", errors="ignore").split("\n", 1)[0]
+        line = LINE_END.split(start.decode("utf-8-sig", errors="ignore"), 1)[0]
         mark = max(",;\t", key=line.count)
-        kept = {column: str for column in next(csv.reader([line], delimiter=mark), []) if column.strip() in texts}
-        frame = pandas.read_csv(buffered, sep=mark, encoding="utf-8-sig", dtype=kept)
+        names = next(csv.reader([line], delimiter=mark), []) if texts else []
+        kept = {column: str for column in names if column.strip() in texts}
+        frame = pandas.read_csv(buffered, sep=mark, encoding="utf-8-sig", dtype=kept, nrows=rows)
     except pandas.errors.EmptyDataError:
         raise ShellError(f"{name} is empty: the first line must name the columns.") from None
     except UnicodeDecodeError:
         raise ShellError(f"{name} is not text in UTF-8, and so no CSV.") from None
     except ShellError:
         raise
-    except (pandas.errors.ParserError, ValueError, OSError, EOFError, lzma.LZMAError) as error:
+    except (pandas.errors.ParserError, csv.Error, ValueError, OSError, EOFError, lzma.LZMAError) as error:
         raise ShellError(f"{name} is no CSV: {first_line(error)}") from None
     frame.columns = [str(column).strip() for column in frame.columns]
     commas = []
@@ -136,9 +104,7 @@ def parsed(pandas: Any, stream: Any, name: str, texts: Sequence[str] = ()) -> An
             points = cells.str.replace(".", "").str.replace(",", ".")
             frame[column] = points.astype(float).reindex(frame.index)
             commas.append(column)
-    if commas:
-        print(f"{name}: numbers with a decimal comma in {listed(commas)}", file=sys.stderr)
-    return frame
+    return frame, mark, commas
 
 
 def checked(frame: Any, name: str) -> Any:
@@ -191,13 +157,18 @@ def require(columns: Any, target: str, name: str, drop: Sequence[str]) -> None:
             raise ShellError(f"{name} has no column {column!r}; it has {listed(columns)}.")
 
 
-def categories(X: Any, wanted: Sequence[str], name: str) -> list[str]:
-    """Return the columns that are categories: those that were named, and others of text, as without a name."""
+def categories(X: Any, wanted: Sequence[str], name: str, texts: Sequence[str] | None = None) -> list[str]:
+    """Return the columns that are categories: those that were named, and others of text, as without a name.
+
+    Those of text are found in X, unless X is a beginning, of which `texts` are known.
+    """
     lacking = [column for column in wanted if column not in X.columns]
     if lacking:
         raise ShellError(f"--categorical names {listed(lacking)}; {name} has the features {listed(X.columns)}.")
-    kinds = [kind_of(raw, str(column))[0] for column, raw in zip(X.columns, Table.read(X).columns, strict=True)]
-    return [str(c) for c, kind in zip(X.columns, kinds, strict=True) if kind == "category" or c in wanted]
+    if texts is None:
+        raws = zip(X.columns, Table.read(X).columns, strict=True)
+        texts = [column for column, raw in raws if kind_of(raw, str(column))[0] == "category"]
+    return [str(column) for column in X.columns if column in texts or column in wanted]
 
 
 def listed(names: Any, most: int = 12) -> str:

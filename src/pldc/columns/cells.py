@@ -110,7 +110,7 @@ def is_frame(table: Any) -> bool:
 
 def _of_pandas(series: Any) -> RawColumn:
     if hasattr(series, "cat"):
-        levels = _objects([*(_text(level, str(series.name)) for level in series.cat.categories), None])
+        levels = _objects([*(text_of(level, str(series.name)) for level in series.cat.categories), None])
         return RawColumn(levels[np.asarray(series.cat.codes, dtype=np.intp)], category=True)
     if str(series.dtype).startswith("period"):
         series = series.dt.to_timestamp()
@@ -197,7 +197,7 @@ def refuse_objects(column: RawColumn, name: str) -> None:
         return
     for cell in column.values:
         if isinstance(cell, bytes):
-            _text(cell, name)
+            text_of(cell, name)
         if not (isinstance(cell, TEXTS) or is_missing(cell)):
             raise TypeError(
                 f"Column {name!r} holds {plain_repr(cell)}, of type {type(cell).__name__}: the argument must be a "
@@ -260,14 +260,15 @@ def _texts(column: RawColumn, name: str) -> Array:
         key = type(cell), cell  # True is equal to 1, and another level
         try:
             if key not in known:
-                known[key] = None if is_missing(cell) else _text(cell, name)
+                known[key] = None if is_missing(cell) else text_of(cell, name)
             out[k] = known[key]
         except TypeError:  # not hashable
-            out[k] = None if is_missing(cell) else _text(cell, name)
+            out[k] = None if is_missing(cell) else text_of(cell, name)
     return out
 
 
-def _text(cell: Any, name: str = "") -> str:
+def text_of(cell: Any, name: str = "") -> str:
+    """Return the level that a cell is."""
     if isinstance(cell, str):
         return str(cell)
     if isinstance(cell, (bool, np.bool_)):

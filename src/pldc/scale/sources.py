@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from pldc.scale.shards import Block, Blocks, Shards
 
 ROWS = 1 << 16  # of a block, at most
 BYTES = 32 << 20  # of a block's numbers, at most
+INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a column with the labels of rows
 
 
 def is_source(X: Any) -> bool:
@@ -61,7 +63,9 @@ def shards_of(X: Any, y: Any, weight: Any, threads: int) -> Shards:
         if y is not None or weight is not None:
             raise ValueError("A function that gives blocks gives their targets, too: blocks are (X, y) or (X, y, w).")
         return Blocks(partial(of_function, X), threads)
-    return Blocks(partial(of_dataset, opened(X), y, weight), threads)
+    dataset = opened(X)
+    refuse_gaps(dataset, [*names_in(dataset, y, weight), *others(y, weight)])
+    return Blocks(partial(of_dataset, dataset, y, weight), threads)
 
 
 def opened(X: Any) -> Any:
@@ -83,15 +87,40 @@ def opened(X: Any) -> Any:
         raise ValueError(f"{path!r} cannot be read: {error!s:.300}") from None
 
 
+def columns_of(dataset: Any) -> list[str]:
+    """Return the columns of a dataset, without those in which pandas keeps the labels of rows."""
+    index = (dataset.schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in dataset.schema.names if name not in index and not INDEX.fullmatch(name)]
+
+
+def refuse_gaps(dataset: Any, names: list[str]) -> None:
+    """Refuse a dataset of which a file lacks a column, whose cells Arrow would call missing."""
+    from pyarrow.dataset import get_partition_keys
+
+    for part in dataset.get_fragments():
+        there = {*part.physical_schema.names, *get_partition_keys(part.partition_expression)}
+        lacking = [name for name in names if name not in there]
+        if lacking:
+            raise ValueError(
+                f"{getattr(part, 'path', 'A part of the table')} lacks the columns {lacking!s:.200}, which other files "
+                "have: write them, or leave the file out."
+            )
+
+
 def names_in(dataset: Any, y: Any, weight: Any) -> list[str]:
     """Return the columns of a dataset that are features; check the names of the others."""
-    names = list(dataset.schema.names)
+    names = columns_of(dataset)
     for role, name in (("y", y), ("sample_weight", weight)):
         if name is None and role == "sample_weight":
             continue
         if not isinstance(name, str) or name not in names:
             raise ValueError(f"{role} must name a column of the table, one of {names}; got {name!r:.80}.")
     return [name for name in names if name not in (y, weight)]
+
+
+def others(y: str, weight: str | None) -> list[str]:
+    """Name the columns that are no features."""
+    return [y] if weight is None or weight == y else [y, weight]
 
 
 def of_dataset(dataset: Any, y: Any, weight: Any) -> Iterator[Block]:
@@ -101,7 +130,7 @@ def of_dataset(dataset: Any, y: Any, weight: Any) -> Iterator[Block]:
     features = names_in(dataset, y, weight)
     rows = max(1024, min(ROWS, BYTES // (8 * len(dataset.schema.names))))
     try:
-        for batch in batches(dataset, None, rows):
+        for batch in batches(dataset, [*features, *others(y, weight)], rows):
             if batch.num_rows:
                 table = pyarrow.Table.from_batches([batch])
                 own = None if weight is None else numbers(table[weight])
@@ -110,7 +139,7 @@ def of_dataset(dataset: Any, y: Any, weight: Any) -> Iterator[Block]:
         raise ValueError(f"The table cannot be read to its end: {error!s:.300}") from None
 
 
-def batches(dataset: Any, columns: list[str] | None, rows: int) -> Any:
+def batches(dataset: Any, columns: list[str], rows: int) -> Any:
     """Read batches of at most so many rows, few ahead; of Parquet without a copy of its bytes."""
     from pyarrow import dataset as kinds
 
@@ -158,9 +187,11 @@ def features_of(X: Any, names: list[str] | None) -> Iterator[Any]:
         import pyarrow
 
         dataset = opened(X)
-        lacking = [name for name in names or () if name not in dataset.schema.names]
+        names = columns_of(dataset) if names is None else names
+        lacking = [name for name in names if name not in dataset.schema.names]
         if lacking:
             raise ValueError(f"The table lacks the columns {lacking!s:.300}.")
+        refuse_gaps(dataset, names)
         for batch in batches(dataset, names, ROWS):
             if batch.num_rows:
                 yield pyarrow.Table.from_batches([batch])
