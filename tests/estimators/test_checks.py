@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 
 import pytest
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import (
     check_methods_sample_order_invariance,
     check_sample_weight_equivalence_on_dense_data,
@@ -16,10 +17,13 @@ from pldc import Auto, DCClassifier, DCRegressor, Quantile, Seminorm
 SETTINGS = [
     DCRegressor(),
     DCRegressor(n_pieces="rows", lam=0.05, n_jobs=1),
-    DCRegressor(n_pieces=4, cv=2),
     DCRegressor(loss="huber", shape="convex", lam=0.01, solver=Auto(tol=0.001), penalty=Seminorm(free_linear=True)),
     DCRegressor(loss=Quantile(0.95), shape="concave", lam=0.01, clip=False, standardize=False, solver=Auto(tol=0.001)),
     DCClassifier(),
+]
+# These read tables as those above do, and fit in other ways: checks of numbers look at them.
+OTHER_FITS = [
+    DCRegressor(n_pieces=4, cv=2),
     DCClassifier(loss="log", lam=0.05, penalty="joint", n_jobs=1, solver=Auto(tol=0.05, max_iter=150)),
     DCClassifier(lam=0.05, cv=2, n_jobs=1, solver=Auto(tol=0.05)),
 ]
@@ -43,12 +47,22 @@ OF_NUMBERS = (
 @pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(SETTINGS)
 def test_scikit_learn_checks(estimator, check):
-    # Of the variants of a check, read-only or in single precision, the first sees the fit as it comes. Few pieces are
-    # learned from what DCRegressor() finds, which is checked as it is.
+    # Of the variants of a check, read-only or in single precision, the first sees the fit as it comes.
     plain = check.func.__name__ in OF_NUMBERS and not set(check.keywords) - {"name"}
-    learned = estimator.get_params()["n_pieces"] == 4
-    with few_starts(points=100, fresh=50, starts=1), nullcontext() if plain and not learned else few_kinds():
+    with few_starts(points=100, fresh=50, starts=1), nullcontext() if plain else few_kinds():
         check(estimator)
+
+
+def checks_of_numbers():
+    pairs = [(m, c) for m in OTHER_FITS for _, c in estimator_checks_generator(m) if c.func.__name__ in OF_NUMBERS]
+    return [pytest.param(m, c, id=f"{k} {c.func.__name__}") for k, (m, c) in enumerate(pairs)]
+
+
+@pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("estimator", "check"), checks_of_numbers())
+def test_checks_of_numbers_on_other_fits(estimator, check):
+    with few_starts(points=100, fresh=50, starts=1), few_kinds():
+        check(clone(estimator))
 
 
 @pytest.mark.parametrize(
