@@ -125,7 +125,7 @@ def test_a_weight_of_two_is_the_row_twice():
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_threads_change_nothing_at_all(monkeypatch, keep):
-    monkeypatch.setattr(module, "TILE", 100)
+    monkeypatch.setattr(module.Table, "tile", 100)
     objective, x, F = example(n=90, turn=True, block=16)
     objective = replace(objective, table=table_of(F, 16, keep=keep))
     with ThreadPoolExecutor(2) as pool:
@@ -140,7 +140,7 @@ def test_threads_change_nothing_at_all(monkeypatch, keep):
 def test_tiles_change_nothing(monkeypatch, tile, block):
     objective, x, F = example(n=90, K=4)
     whole, f = objective(x), objective.values(x)
-    monkeypatch.setattr(module, "TILE", tile)
+    monkeypatch.setattr(module.Table, "tile", tile)
     cut = replace(objective, table=table_of(F, block))
     for a, b in zip(whole, cut(x), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-13)

@@ -32,11 +32,10 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
     model : DCRegressor, DCClassifier, Model or PLDC
         Fitted. A function stands for itself: nothing cuts its values to a range.
     dtype : {"double", "single"}, default="double"
-        Of inputs and outputs. What lies between is in double precision; a network of style="relu" is of one kind of
-        numbers throughout.
+        Of inputs and outputs. What lies between is in double precision.
     style : {"max", "relu"}, default="max"
-        "relu": a network of Gemm and Relu alone, which tools of optimisation read; of a regression or a function. Its
-        input are the features that functions see: it knows no columns, and no missing cells.
+        "relu": a network of Gemm and Relu alone, which tools of optimisation read in double precision; of a regression
+        or a function. Its input are the features that functions see: it knows no columns, and no missing cells.
     explain : bool, default=False
         Add the outputs "slopes", "contributions" and "intercept", those of ``model.explain(X, neighbourhood=0)``. Of
         classes they are those of every score, with an axis of classes after that of rows.
@@ -62,11 +61,10 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
         )
     if explain and record.levels is not None:
         raise ValueError("Several quantiles have no explanation: export functions_ one by one.")
+    graph = Graph(np.float64, DTYPES[dtype])
     if style == "relu":
-        graph = Graph(DTYPES[dtype])
         _network(graph, record)
     else:
-        graph = Graph(np.float64, DTYPES[dtype])
         _predictor(graph, record, explain)
     names = record.feature_names
     return graph.model(record.version, {} if names is None else {"feature_names": "\n".join(names)})
@@ -82,7 +80,8 @@ def _network(graph: Graph, record: Model) -> None:
     *hidden, last = layers
     for layer in hidden:
         x = graph.node("Relu", graph.gemm(x, *layer))
-    graph.output(graph.gemm(x, *last, name="prediction"), "prediction", [1])
+    name = None if graph.casts else "prediction"  # the output itself, so that no node but Gemm and Relu is needed
+    graph.output(graph.gemm(x, *last, name=name), "prediction", [1])
 
 
 def _predictor(graph: Graph, record: Model, explain: bool) -> None:

@@ -35,14 +35,19 @@ class Graph:
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
 
+    @property
+    def casts(self) -> bool:
+        """Whether numbers outside are of another kind than those between."""
+        return self.outside is not self.dtype
+
     def input(self, name: str, columns: int, dtype: Any = None) -> str:
         """Add an input of rows and columns; numbers are returned as those of the graph."""
         self.inputs.append(self._described(name, [columns], dtype or self.outside))
-        return name if dtype or self.outside is self.dtype else self.node("Cast", name, to=self.number_type())
+        return self.node("Cast", name, to=self.number_type()) if self.casts and not dtype else name
 
     def output(self, tensor: str, name: str, shape: Sequence[int], dtype: Any = None) -> None:
         """Make a tensor of rows an output of that name; a tensor may have it already."""
-        if dtype is None and self.outside is not self.dtype:
+        if dtype is None and self.casts:
             self.node("Cast", tensor, name=name, to=self.number_type(self.outside))
         elif tensor != name:
             self.node("Identity", tensor, name=name)
