@@ -25,26 +25,34 @@ RESULTS = Path(__file__).parent / "results" / "starts.json"
 FIRST_SEED = 21  # those before it were looked at while the rule was made
 
 
-def fitted(X: np.ndarray, y: np.ndarray, one: bool) -> dict[str, float]:
-    """Fit with the starts of the plan, or with one; return error and processor seconds."""
+def fitted(X: np.ndarray, y: np.ndarray, **changes: Any) -> tuple[Any, float]:
+    """Fit with the plan, or with changes to it; return the model and processor seconds."""
     from pldc import DCRegressor
     from pldc.fit import few_pieces
 
     plan_for = few_pieces.plan_for
 
-    def of_one(*given: Any, **more: Any) -> Any:
-        return replace(plan_for(*given, **more), starts=1)
+    def changed(*given: Any, **more: Any) -> Any:
+        return replace(plan_for(*given, **more), **changes)
 
-    few_pieces.plan_for = of_one if one else plan_for
+    few_pieces.plan_for = changed
     try:
         start = time.process_time()
         model = DCRegressor().fit(X, y)
-        seconds = time.process_time() - start
+        return model, time.process_time() - start
     finally:
         few_pieces.plan_for = plan_for
-    X_test, y_test = table(TEST_ROWS, 1)
-    error = 100 * float(np.mean((model.predict(X_test) - y_test) ** 2) / np.var(y_test))
-    return {"error": error, "processor_seconds": seconds}
+
+
+def error_of(model: Any, X: np.ndarray, y: np.ndarray) -> float:
+    """Return the mean squared error, in hundredths of the variance."""
+    return 100 * float(np.mean((model.predict(X) - y) ** 2) / np.var(y))
+
+
+def measured(X: np.ndarray, y: np.ndarray, **changes: Any) -> dict[str, float]:
+    """Return error and processor seconds of a fit."""
+    model, seconds = fitted(X, y, **changes)
+    return {"error": error_of(model, *table(TEST_ROWS, 1)), "processor_seconds": seconds}
 
 
 def main() -> None:
@@ -59,7 +67,7 @@ def main() -> None:
         for seed in range(FIRST_SEED, FIRST_SEED + (given.seeds if n < 1_000_000 else 1)):
             if f"{n}/{seed}" not in known:
                 X, y = table(n, seed)
-                cell = {"one": fitted(X, y, True), "several": fitted(X, y, False), "commit": commit()}
+                cell = {"one": measured(X, y, starts=1), "several": measured(X, y), "commit": commit()}
                 known[f"{n}/{seed}"] = cell
                 print(n, seed, cell, flush=True)
                 RESULTS.write_text(json.dumps({"cells": known}, indent=1) + "\n", encoding="utf-8")
