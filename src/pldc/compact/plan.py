@@ -17,6 +17,7 @@ FEW_ROWS = 1000  # rows up to which all folds are fitted, and small enough that 
 SOME_ROWS = 4000
 MANY_ROWS = 50_000
 VERY_MANY_ROWS = 200_000
+COMPARED = 50_000  # rows of a large table on which kinds are compared: on 10,000 they may be level that are not on all
 STARTS = 4  # on the first rows of so many; of fewer, where these are a larger share of the time, half
 FINE = ((10, 48), (32, 64), (64, 64))  # knots and pieces of hinged functions, where there are rows enough
 
@@ -94,10 +95,10 @@ def plan_for(n: int, d: int, plain: bool = False, hinged: bool = False) -> Plan:
         plan = Plan(kinds, 8000, 1, 4, 3, 2) if n <= MANY_ROWS // 4 else Plan(kinds, 8000, 1, 2, 2)
     elif n <= VERY_MANY_ROWS:
         kinds = [Candidate(0, 64, (1e-4, 1e-3), 1, 100), Candidate(*FINE[0], (1e-3, 1e-2, 0.1), 0, 100)]
-        plan = Plan(kinds, 10_000, 1, 2, 1, starts=STARTS // 2)
+        plan = Plan(kinds, COMPARED, 1, 2, 1, starts=STARTS // 2)
     else:
         kinds = [Candidate(0, 40, (1e-4, 1e-3), 1, 100), Candidate(12, 24, (1e-3, 1e-2), 0, 60)]
-        plan = Plan(kinds, 10_000, 1, 1, 1, starts=STARTS)
+        plan = Plan(kinds, COMPARED, 1, 1, 1, starts=STARTS)
     kinds = list(dict.fromkeys(fitting(candidate, d) for candidate in plan.candidates))
     return replace(plan, candidates=[c for c in kinds if allowed(c, plain, hinged)])
 
