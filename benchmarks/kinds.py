@@ -3,8 +3,8 @@
     python -m benchmarks.kinds [--sizes 100000,300000,1000000] [--seeds 2]
 
 Four functions of ten features, uniform on [−1, 1]¹⁰: that of benchmarks.million, a smooth one, a rough one of many
-kinks, and an additive one. Both fits of a table follow each other in one process; time is that of the processor. What is
-there already is not run again (`--again`). Writes results/kinds.json and a table.
+kinks, and an additive one. Both fits of a table follow each other in one process; time is that of the processor. What
+is there already is not run again (`--again`). Writes results/kinds.json and a table.
 """
 
 from __future__ import annotations
@@ -86,11 +86,10 @@ def main() -> None:
         cells = [value for cell, value in known.items() if cell.startswith(f"{name}/{n}/")]
         for compared in map(str, COMPARED):
             error = [cell[compared]["error"] for cell in cells]
+            mean, highest = f"{np.mean(error):.3f}", f"{max(error):.3f}"
             seconds = np.mean([cell[compared]["processor_seconds"] for cell in cells])
             kinds = ", ".join(" and ".join(cell[compared]["kinds"]) for cell in cells)
-            lines.append(
-                [f"{n:,}", name, f"{int(compared):,}", f"{np.mean(error):.3f}", f"{max(error):.3f}", f"{seconds:.1f}", kinds]
-            )
+            lines.append([f"{n:,}", name, f"{int(compared):,}", mean, highest, f"{seconds:.1f}", kinds])
     write_table(RESULTS.with_suffix(".rst"), lines)
     print("\n".join("  ".join(f"{word[:16]:>16}" for word in line) for line in lines))
 

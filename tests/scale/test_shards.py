@@ -11,6 +11,7 @@ from tests.quick import few_kinds
 from pldc import DCClassifier, DCRegressor
 from pldc.estimators.sources import memory_of
 from pldc.scale import Block, Blocks, Draw, Sums
+from pldc.scale.sources import opened
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -254,6 +255,25 @@ def test_a_file_that_lacks_a_column_is_named(rows, tmp_path):
     dataset.write_dataset(year, tmp_path / "years", format="parquet", partitioning=["year"], partitioning_flavor="hive")
     years = dataset.dataset(tmp_path / "years", partitioning="hive")  # the names of folders are no gaps
     assert "year" in DCRegressor(random_state=0).fit(years, "y").feature_names_in_
+
+
+def test_the_first_file_of_a_folder_is_not_the_measure_of_the_others(rows, tmp_path):
+    X, _, y = rows
+    table = pyarrow.table({f"x{k}": X[:, k] for k in range(D)} | {"y": y})
+    whole = table.set_column(0, "x0", pyarrow.array(np.arange(N)))
+    none = table.set_column(0, "x0", pyarrow.nulls(N))
+    text = table.set_column(0, "x0", pyarrow.array(["a"] * N))
+    for name, first, second in (("lacks", table.drop(["x1"]), table), ("text", table, text), ("mixed", whole, table)):
+        (tmp_path / name).mkdir()
+        parquet.write_table(first, tmp_path / name / "0.parquet")
+        parquet.write_table(second, tmp_path / name / "1.parquet")
+    with pytest.raises(ValueError, match=r"0\.parquet lacks the columns \['x1'\]"):
+        DCRegressor().fit(tmp_path / "lacks", "y")
+    with pytest.raises(ValueError, match="cells of different types.*x0"):
+        DCRegressor().fit(tmp_path / "text", "y")
+    parquet.write_table(none, tmp_path / "mixed" / "0a.parquet")
+    cells = opened(tmp_path / "mixed").to_table()["x0"].to_numpy()  # whole numbers, gaps, then parts of one
+    np.testing.assert_array_equal(cells, np.concatenate([np.arange(N), np.full(N, np.nan), X[:, 0]]))
 
 
 def test_a_store_that_dies_leaves_what_was_learned(rows):

@@ -69,11 +69,11 @@ def shards_of(X: Any, y: Any, weight: Any, threads: int) -> Shards:
 
 
 def opened(X: Any) -> Any:
-    """Return a dataset of Arrow."""
+    """Return a dataset of Arrow, with the columns of all its files, and types that hold the cells of each."""
     if is_dataset(X):
         return X
     try:
-        from pyarrow import csv, dataset
+        from pyarrow import ArrowTypeError, csv, dataset, unify_schemas
     except ImportError as error:
         raise ImportError("Reading files needs pyarrow: pip install 'pldc[scale]'") from error
     path = os.fspath(X)
@@ -82,7 +82,11 @@ def opened(X: Any) -> Any:
     commas = dataset.CsvFileFormat(convert_options=csv.ConvertOptions(strings_can_be_null=True))  # empty is missing
     kinds = {".feather": "feather", ".arrow": "feather", ".csv": commas}
     try:
-        return dataset.dataset(path, format=kinds.get(os.path.splitext(path)[1], "parquet"))
+        read = partial(dataset.dataset, path, format=kinds.get(os.path.splitext(path)[1], "parquet"))
+        schemas = [part.physical_schema for part in read().get_fragments()]
+        return read(schema=unify_schemas(schemas, promote_options="permissive") if schemas else None)
+    except ArrowTypeError as error:
+        raise ValueError(f"The files in {path!r} have cells of different types: {error!s:.300}") from None
     except (OSError, ValueError) as error:
         raise ValueError(f"{path!r} cannot be read: {error!s:.300}") from None
 
