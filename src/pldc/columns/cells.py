@@ -221,6 +221,21 @@ def is_missing(cell: Any) -> bool:
         return False
 
 
+def check_labels(y: Any) -> None:
+    """Refuse labels of which some are missing, or that cannot be sorted."""
+    labels = np.asarray(y)
+    if labels.dtype.kind != "O" or labels.ndim != 1:
+        return
+    missing = sum(map(is_missing, labels))
+    if missing:
+        raise ValueError(f"y contains NaN, or None: {missing} of {len(labels)} labels are missing. Drop these rows.")
+    try:
+        sorted(set(labels.tolist()))
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise ValueError(f"y holds labels of several types, {kinds}: make all of them text.") from None
+
+
 def _all_missing(values: Array) -> bool:
     return all(is_missing(cell) for cell in values)
 

@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from pldc.estimators.checks import positive
+from pldc.estimators.sources import over_blocks
 from pldc.fit.program import Path, solve_path
 from pldc.fit.spine import FOLDS
 from pldc.function.max_affine import Array, real
 from pldc.problem.penalties import Joint
+from pldc.scale.sources import is_source
 from pldc.select.bound import Bound, bound_of_fit
 from pldc.select.discrepancy import discrepancy_of
 from pldc.solve.progress import shown
@@ -70,11 +72,15 @@ class Answers:
         Parameters
         ----------
         X : array or DataFrame of shape (n, d)
+            Or a table that is read block by block, as in :meth:`fit`.
         coverage : float, default=0.9
         """
-        X = self._points(X)
         if not (isinstance(coverage, Real) and 0 < coverage < 1):
             raise ValueError(f"coverage must lie strictly between 0 and 1, got {coverage!r:.80}.")
+        if is_source(X):
+            low, high = over_blocks(self, lambda rows: np.column_stack(self.predict_interval(rows, coverage)), X).T
+            return low, high
+        X = self._points(X)
         return self.model_.interval(X, float(coverage))
 
     def generalization_bound(

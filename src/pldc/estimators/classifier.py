@@ -8,15 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from pldc.columns import Encoding
+from pldc.columns.cells import check_labels
 from pldc.estimators.base import DCEstimator
 from pldc.estimators.checks import check_weight, shown
 from pldc.estimators.class_reading import ClassReading
 from pldc.estimators.counterfactuals import ClassCounterfactuals
-from pldc.estimators.sources import over_blocks
+from pldc.estimators.sources import over_blocks, targets_of
 from pldc.estimators.tables import Given, encoded, read
 from pldc.function.max_affine import Array
 from pldc.model import Model
@@ -182,7 +185,7 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         monitor: Monitor | None = None,
@@ -193,6 +196,7 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
 
     def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
         """Check the data; the table and the labels become numbers."""
+        check_labels(y)
         X, y = read(self, X, y)
         check_classification_targets(y)
         weight = check_weight(sample_weight, len(y))
@@ -273,6 +277,13 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
             return over_blocks(self, self.predict_proba, X)
         X = self._points(X)
         return self.model_.probabilities(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of the rows whose class is right; X may be read block by block, as in :meth:`fit`."""
+        if is_source(X):
+            check_is_fitted(self, "model_")
+            y, sample_weight = targets_of(X, y, sample_weight)
+        return float(accuracy_score(y, np.asarray(self.predict(X)), sample_weight=sample_weight))
 
 
 __all__ = ["DCClassifier"]

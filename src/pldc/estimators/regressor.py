@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.metrics import d2_pinball_score
+from sklearn.metrics import d2_pinball_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from pldc.columns import Encoding
@@ -19,7 +19,7 @@ from pldc.estimators.checks import check_weight, choice, flag
 from pldc.estimators.counterfactuals import RegressionCounterfactuals
 from pldc.estimators.monotone import signs_of
 from pldc.estimators.reading import RegressionReading
-from pldc.estimators.sources import over_blocks
+from pldc.estimators.sources import over_blocks, targets_of
 from pldc.estimators.tables import Given, encoded, read
 from pldc.fit import Settings
 from pldc.function.max_affine import Array
@@ -237,7 +237,7 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         monitor: Monitor | None = None,
@@ -330,12 +330,18 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
         X = self._points(X)  # first: it says whether there is a model
         return self.model_.predict(X)
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return R²; of several levels the mean share of the pinball loss explained (scikit-learn's D²)."""
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R²; of several levels the mean share of the pinball loss explained (scikit-learn's D²).
+
+        X may be read block by block, as in :meth:`fit`.
+        """
         check_is_fitted(self, "model_")
+        if is_source(X):
+            y, sample_weight = targets_of(X, y, sample_weight)
+        predicted = np.asarray(self.predict(X))
         if self.model_.levels is None:
-            return float(super().score(X, y, sample_weight))
-        columns = zip(self.model_.levels, self.predict(X).T, strict=True)
+            return float(r2_score(y, predicted, sample_weight=sample_weight))
+        columns = zip(self.model_.levels, predicted.T, strict=True)
         return float(np.mean([d2_pinball_score(y, f, sample_weight=sample_weight, alpha=q) for q, f in columns]))
 
 

@@ -18,7 +18,7 @@ from pldc.fit.rest import Rest
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
 from pldc.scale import Block, drawn
-from pldc.scale.sources import features_of, is_dask, is_source, n_far, of_function, opened, shards_of
+from pldc.scale.sources import Alike, features_of, is_dask, is_source, n_far, opened, reader_of, shards_of
 from pldc.solve.workers import blas_threads
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -125,7 +125,7 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
             "The program (n_pieces='rows') needs the table in memory: give arrays, or leave n_pieces='auto'."
         )
     threads = model._threads() or blas_threads()
-    source = X if isinstance(X, np.ndarray) or callable(X) or is_dask(X) else opened(X)
+    source = X if isinstance(X, np.ndarray) or is_dask(X) else Alike(X) if callable(X) else opened(X, y)
     shards = shards_of(source, y, weight, threads)
     room = SHARE * memory_of(model.max_memory) / (8 * COPIES * (width_of(source) + 2))
     found = drawn(shards, int(np.clip(room, FEWEST, MOST)), of_classes, n_far(source))
@@ -150,7 +150,7 @@ def width_of(source: Any) -> int:
     if hasattr(source, "schema"):
         return len(source.schema.names)
     if callable(source):
-        for block in of_function(source):
+        for block in source():
             return len(Table.read(block.X).columns)
         raise ValueError("There are no rows: the source has no block.")
     return int(source.shape[1])
@@ -164,3 +164,13 @@ def over_blocks(model: Any, predict: Callable[[Any], Array], X: Any) -> Any:
 
         return predicted(predict, X, names)
     return np.concatenate([predict(block) for block in features_of(X, names)])
+
+
+def targets_of(X: Any, y: Any, weight: Any) -> tuple[Array, Array | None]:
+    """Return the targets and weights of a source in memory."""
+    if is_dask(X):
+        y, weight = (X[each] if isinstance(each, str) else each for each in (y, weight))
+        return np.asarray(y), None if weight is None else np.asarray(weight)
+    blocks = [(block.y, block.weight) for block in reader_of(X, y, weight)()]
+    weights = [w for _, w in blocks if w is not None]
+    return np.concatenate([t for t, _ in blocks]), np.concatenate(weights) if weights else None

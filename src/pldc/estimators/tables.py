@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -68,6 +69,8 @@ def refuse_no_table(X: Any) -> None:
     wanted = "X must be a table of shape (n, d), an array or a frame; got"
     if X is None:
         raise ValueError(f"{wanted} None.")
+    if isinstance(X, (str, os.PathLike)) or callable(X):
+        raise ValueError(f"{wanted} {X!r:.80}: only fit, predict, predict_interval and score read it.")
     if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # one kind of sparse matrix is a dict, too
         raise TypeError(
             f"{wanted} a dictionary: make it a frame, pandas.DataFrame(X), or pandas.DataFrame([X]) of a row."

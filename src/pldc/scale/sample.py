@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from pldc.columns.cells import Table
+from pldc.columns.cells import Table, check_labels
 from pldc.columns.features import Array
 from pldc.scale.shards import Block, Shards
 
@@ -71,6 +71,21 @@ class Sample:
         return merged(list(self.parts), self.most)
 
 
+def targets(y: Array) -> Array:
+    """Return targets as numbers; others are refused."""
+    try:
+        numbers = np.asarray(y[:0] if y.dtype.kind in "mM" else y, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = y[:0]
+    if len(numbers) < len(y):
+        raise ValueError(
+            f"y must hold numbers; a block holds {y[:1].tolist()[0]!r:.80}. For classes take DCClassifier."
+        )
+    if not np.isfinite(numbers).all():
+        raise ValueError("y must be finite; a block of the table holds NaN or infinity in its target.")
+    return numbers
+
+
 def merged(parts: list[Part], most: int) -> Part:
     """Return the rows with the lowest numbers of all parts."""
     key = np.concatenate([part.key for part in parts])
@@ -106,13 +121,11 @@ class Draw:
             raise ValueError("Weights must be finite numbers ≥ 0; a block has others.")
         span, labels = np.array([np.inf, -np.inf]), np.zeros(0)
         if self.classes:
+            check_labels(y)
             labels = np.unique(y[weight > 0])
             codes = np.searchsorted(labels, np.where(weight > 0, y, labels[:1] if len(labels) else y)).astype(float)
         else:
-            y = y.astype(np.float64)
-            if not np.isfinite(y).all():
-                raise ValueError("y must be finite; a block of the table holds NaN or infinity in its target.")
-            codes = y
+            codes = y = targets(y)
             if (weight > 0).any():
                 span = np.array([y[weight > 0].min(), y[weight > 0].max()])
         key = hashes(table, codes)
@@ -171,9 +184,11 @@ def bits_of(values: Array) -> Array:
 
 
 def rows_of(X: Any, at: Array) -> Any:
-    """Return some rows of an array, a frame of pandas or an Arrow table."""
+    """Return some rows of an array, a frame of pandas or polars, or an Arrow table."""
     if hasattr(X, "iloc"):
         return X.iloc[at]
+    if hasattr(X, "get_columns"):
+        return X[at]
     return X.take(at) if hasattr(X, "column_names") else np.asarray(X)[at]
 
 
@@ -187,4 +202,8 @@ def stacked(parts: list[Any]) -> Any:
         import pyarrow
 
         return pyarrow.concat_tables(parts).combine_chunks()
+    if hasattr(parts[0], "get_columns"):
+        import polars
+
+        return polars.concat(parts, how="vertical_relaxed")
     return np.concatenate(parts)
