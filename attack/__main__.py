@@ -56,12 +56,7 @@ PARTS = (
         "programs against CVXPY",
         ("src", "attack/certificates.py", "tests/oracle.py"),
     ),
-    Part(
-        "mutation",
-        "attack.mutation",
-        "mutants of the code",
-        ("attack/mutation.py", "attack/mutants.py", "attack/sample.csv", *MUTATED),
-    ),
+    Part("mutation", "attack.mutation", "mutants of the code", MUTATION),
 )
 
 

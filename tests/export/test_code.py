@@ -301,6 +301,18 @@ def test_node(kind, tmp_path):
     check(kind, found)
 
 
+@needs_node
+@pytest.mark.parametrize(
+    "row", ["[1, 2]", "[1, 2, 3, 4, 5, 6, 7]", "[1, 'two', 3]", "[1, ' ', 3]", "[1, Infinity, 3]", "{}"]
+)
+def test_rows_that_are_none_are_a_type_error(row, tmp_path):
+    (tmp_path / "model.mjs").write_text(to_js(PLDC.affine([1.0, 2.0, 3.0])))
+    script = f"import * as model from './model.mjs';\ntry {{ console.log(model.predict({row})) }} catch (e) {{ console.log(e.name) }}"
+    (tmp_path / "main.mjs").write_text(script)
+    out = subprocess.run(["node", "main.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert out == "TypeError\n"
+
+
 # ---------------------------------------------------------------- PyTorch
 
 

@@ -9,6 +9,7 @@ from pldc.problem.recipe import Rows
 from pldc.solve.choose import SOLVERS
 from pldc.solve.run import STATUS
 
+MIDDLE = 0.5
 OFF_LEVEL = 0.05  # share of the training rows by which a quantile may be off, and chance, without a warning
 
 
@@ -29,9 +30,10 @@ def missed_gap(model: Model, exact_is_free: bool) -> str:
 
 
 def missed_levels(model: Model, rows: Rows) -> str:
-    """Say which of several quantiles do not hold their share of the training rows; nothing if all do.
+    """Say which of several quantiles lie too near the middle of the training rows; nothing if none does.
 
-    A descent that was ended early has not moved apart functions that begin at the same place.
+    A descent that was ended early has not moved apart functions that begin at the same place. Too far from the middle
+    is no miss: of the rows that a fit has followed a band of two levels holds more than of new ones.
     """
     if model.levels is None:
         return ""
@@ -39,6 +41,7 @@ def missed_levels(model: Model, rows: Rows) -> str:
     for level, f in zip(model.levels, model.predict(rows.X).T, strict=True):
         below, up_to = float(share @ (y < f)), float(share @ (y <= f))
         allowed = OFF_LEVEL + 2.0 * float(np.sqrt(level * (1.0 - level) * (share @ share)))
-        if below - level > allowed or level - up_to > allowed:
-            off.append(f"{level:g} ({below if below > level else up_to:.0%} of the training rows are below)")
+        high, low = below - level > allowed, level - up_to > allowed
+        if (high and level <= MIDDLE) or (low and level >= MIDDLE):
+            off.append(f"{level:g} ({below if high else up_to:.0%} of the training rows are below)")
     return f"Quantiles that are off: {', '.join(off)}. Fit with more time, max_seconds." if off else ""

@@ -22,7 +22,9 @@ function largest(parts, z) {
 // Values of the functions at a row: an array in the order of `columns`, or an object by their names.
 function values(row) {
   const cells = Array.isArray(row) ? row : columns.map((name) => row[name]);
+  if (cells.length !== columns.length) throw new TypeError(`A row has ${columns.length} cells, not ${cells.length}.`);
   const x = features(cells).map((value, j) => value - center[j]);
+  if (!x.every(Number.isFinite)) throw new TypeError(`No number, or no Date, where one belongs: ${cells}`);
   const out = new Array(%(count)d).fill(0);
   for (const [bends, terms] of groups) {
     const ramp = ([j, start, width]) => Math.min(Math.max((x[j] - start) / width, 0), 1);
@@ -68,6 +70,7 @@ export function probabilities(row) {
 """
 HELPERS = """
 const missing = (c) => c === null || c === undefined || Number.isNaN(c);
+const number = (c) => (typeof c === "string" && !c.trim() ? NaN : Number(c));
 const days = (c) => (c instanceof Date ? c.getTime() / 86400000 : c);
 """
 
@@ -77,7 +80,8 @@ def to_js(model: Any) -> str:
 
     It exports ``predict(row)`` and ``columns``; of classes also ``classes``, ``scores(row)`` and, if there are any,
     ``probabilities(row)``. A row is an array in the order of the training, or an object by column names. Null and NaN
-    are missing; a date is a ``Date``, read in UTC, or a number of days since 1970.
+    are missing; a date is a ``Date``, read in UTC, or a number of days since 1970. Other cells, and rows of another
+    length, are a TypeError.
 
     Parameters
     ----------
@@ -165,7 +169,7 @@ def _date(feature: Any, cell: str) -> str:
 
 
 FEATURES: dict[str, Any] = {
-    "number": lambda f, cell: f"missing({cell}) ? {'NaN' if f.fill != f.fill else repr(f.fill)} : Number({cell})",
+    "number": lambda f, cell: f"missing({cell}) ? {'NaN' if f.fill != f.fill else repr(f.fill)} : number({cell})",
     "missing": lambda f, cell: f"missing({cell}) ? 1 : 0",
     "level": _level,
     "statistic": _statistic,

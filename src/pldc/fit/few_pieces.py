@@ -10,9 +10,9 @@ import numpy as np
 
 from pldc.compact.clock import Clock
 from pldc.compact.members import Candidate, Task
-from pldc.compact.plan import FEW_ROWS, plan_for, plan_for_classes
+from pldc.compact.plan import FEW_ROWS, MANY_ROWS, plan_for, plan_for_classes
 from pldc.compact.polish import Total
-from pldc.compact.search import Found, Search
+from pldc.compact.search import Found, Functions, Search
 from pldc.fit.settings import Settings
 from pldc.function.digits import in_decimals, significant
 from pldc.function.max_affine import Array
@@ -23,6 +23,7 @@ from pldc.problem.units import Units
 from pldc.select.calibration import calibrate
 from pldc.select.cross_fit import CrossFit
 from pldc.select.folds import distinct, divided, interleaved, merged_in_folds, mixed
+from pldc.select.levels import levelled
 from pldc.solve.run import Monitor
 from pldc.solve.workers import Workers
 
@@ -120,6 +121,11 @@ def compact_model(
         except KeyboardInterrupt:
             found, interrupted = search.found, True
     folds = cross_fit(found, rows, settings.clip and recipe.outputs == 1)
+    if total is None and folds is not None:
+        (members, folds), before = at_level(found.functions, folds, settings), folds
+        if folds is not before:
+            score = settings.score_in_units_of(rows)
+            found = replace(found, functions=members, score=folds.mean(lambda v, t, _: score(v, t)))
     return model_of(found, task, folds, settings), folds, interrupted
 
 
@@ -223,6 +229,18 @@ def cross_fit(found: Found, rows: Rows, clip: bool) -> CrossFit | None:
         rows=rows,
         splits=found.splits,
     )
+
+
+def at_level(members: list[Functions], folds: CrossFit, settings: Settings) -> tuple[list[Functions], CrossFit]:
+    """Move functions, and the fits of folds, to the level of a quantile; of others, and of very many rows, leave them.
+
+    Of very many rows the folds are of a sample, whose fits lack more than those of all rows.
+    """
+    levels = settings.recipe.loss.levels
+    if not levels or len(folds.rows.y) > MANY_ROWS:
+        return members, folds
+    lacks, folds = levelled(folds, levels[0])
+    return [tuple(f + lacks for f in functions) for functions in members], folds
 
 
 def described(candidate: Candidate, ridge: float, learned: int, starts: int) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 
 from pldc.compact.clock import Clock
 from pldc.compact.student import CLASS_STARTS, STARTS, Student, agreement, learn, r_squared
-from pldc.fit.few_pieces import TEMPERATURE_PRIOR, in_few_digits, task_of
+from pldc.fit.few_pieces import TEMPERATURE_PRIOR, at_level, in_few_digits, task_of
 from pldc.fit.settings import Settings
 from pldc.fit.steps import Steps
 from pldc.function.max_affine import Array
@@ -106,16 +105,21 @@ def learned(
                 break
             steps.begin()
             others.append(student(rows.take(train), functions, in_a_fold, workers.pool, 1.0))
-    few = tuple(f.prune() if f.is_plain else f for f in whole.functions)
-    few = in_few_digits(few, task_of(rows, recipe))
-    if folds is None or len(others) < len(folds.splits):
-        return Learned(few, whole.fidelity, None)
+    few, after = tuple(f.prune() if f.is_plain else f for f in whole.functions), None
+    if folds is not None and len(others) == len(folds.splits):
+        after = of_folds(others, folds, recipe.outputs > 1)
+        (few,), after = at_level([few], after, settings)
+    return Learned(in_few_digits(few, task_of(rows, recipe)), whole.fidelity, after)
+
+
+def of_folds(students: list[Student], folds: CrossFit, classes: bool) -> CrossFit:
+    """Return the students of the fits of all folds in the place of these."""
     new = [
-        np.clip([f(rows.X[test]) for f in s.functions], *cut)
-        for s, (_, test), cut in zip(others, folds.splits, folds.limits, strict=True)
+        np.clip([f(folds.rows.X[test]) for f in s.functions], *cut)
+        for s, (_, test), cut in zip(students, folds.splits, folds.limits, strict=True)
     ]
-    values = new if recipe.outputs > 1 else [v[0] for v in new]
-    return Learned(few, whole.fidelity, replace(folds, functions=[s.functions for s in others], values=values))
+    values = new if classes else [v[0] for v in new]
+    return replace(folds, functions=[s.functions for s in students], values=values)
 
 
 def of_values(model: Model, few: Learned, before: CrossFit | None, settings: Settings) -> Model:
@@ -129,9 +133,9 @@ def of_values(model: Model, few: Learned, before: CrossFit | None, settings: Set
     ]
     about = Simplification(
         n_pieces=few.n_pieces,
-        fidelity=over_folds(after, lambda v, t, k: r_squared(v, old[k], t.weight)),
-        score=over_folds(after, lambda v, t, _: score(v, t)),
-        score_before=over_folds(replace(before, values=old), lambda v, t, _: score(v, t)),
+        fidelity=after.mean(lambda v, t, k: r_squared(v, old[k], t.weight)),
+        score=after.mean(lambda v, t, _: score(v, t)),
+        score_before=replace(before, values=old).mean(lambda v, t, _: score(v, t)),
         squared=settings.score is None and settings.recipe.loss.name == "squared",
     )
     return replace(model, simplification=about, cv_score=about.score)
@@ -147,11 +151,11 @@ def of_classes(model: Model, few: Learned, before: CrossFit | None, settings: Se
     scores = [replace(after, values=[warm * F for F in after.values])]
     scores.append(replace(before, values=[(old or 1.0) * F for F in before.values]))
     score = settings.score or log_score
-    log = [over_folds(folds, lambda F, t, _: score(F, t)) for folds in scores]
-    wrong = [over_folds(folds, lambda F, t, _: 1.0 - agreement(F, t.y, t.weight)) for folds in scores]
+    log = [folds.mean(lambda F, t, _: score(F, t)) for folds in scores]
+    wrong = [folds.mean(lambda F, t, _: 1.0 - agreement(F, t.y, t.weight)) for folds in scores]
     about = ClassSimplification(
         n_pieces=few.n_pieces,
-        fidelity=over_folds(after, lambda F, t, k: agreement(F, before.values[k].argmax(axis=0), t.weight)),
+        fidelity=after.mean(lambda F, t, k: agreement(F, before.values[k].argmax(axis=0), t.weight)),
         score=log[0],
         score_before=log[1],
         error=wrong[0],
@@ -163,11 +167,3 @@ def of_classes(model: Model, few: Learned, before: CrossFit | None, settings: Se
 def log_score(F: Array, rows: Rows) -> float:
     """Return the mean log loss of scores (m, n), negative."""
     return -float(np.average(LogLoss().at(F, rows.y), weights=rows.weight))
-
-
-def over_folds(folds: CrossFit, number: Callable[[Array, Rows, int], float]) -> float:
-    """Return the mean over the folds, by weight, of a number made from their values, the rows left out and the fold."""
-    tests = [folds.rows.take(test) for _, test in folds.splits]
-    share = np.array([t.weight.sum() for t in tests])
-    each = [number(v, t, k) for k, (v, t) in enumerate(zip(folds.values, tests, strict=True))]
-    return float(share / share.sum() @ each)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,3 +46,10 @@ class CrossFit:
         """The rows left out of a regression, with |y − f(x)| in the place of y."""
         tests = self.left_out
         return tests._replace(y=np.abs(tests.y - np.concatenate(self.values)))
+
+    def mean(self, number: Callable[[Array, Rows, int], float]) -> float:
+        """Return the mean over the folds, by weight, of a number made from values, the rows left out and the fold."""
+        tests = [self.rows.take(test) for _, test in self.splits]
+        share = np.array([t.weight.sum() for t in tests])
+        each = [number(v, t, k) for k, (v, t) in enumerate(zip(self.values, tests, strict=True))]
+        return float(share / share.sum() @ each)
