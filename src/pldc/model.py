@@ -277,8 +277,8 @@ class Model:
         """Ends of prediction intervals at the rows of X: the prediction, and as far as errors at rows left out went."""
         if self.levels is not None:
             raise ValueError(
-                f"This model predicts quantiles, {self.levels}: take two of its columns as an interval. Intervals of any "
-                "coverage are those of a fit of loss='squared' or 'absolute'."
+                f"This model predicts quantiles, {self.levels}: take two of its columns as an interval. Intervals of "
+                "any coverage are those of a fit of loss='squared' or 'absolute'."
             )
         if self.errors is None:
             raise ValueError(f"Intervals come from rows left out, and this fit left out none: {self._remedy()}.")

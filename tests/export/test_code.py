@@ -307,7 +307,8 @@ def test_node(kind, tmp_path):
 )
 def test_rows_that_are_none_are_a_type_error(row, tmp_path):
     (tmp_path / "model.mjs").write_text(to_js(PLDC.affine([1.0, 2.0, 3.0])))
-    script = f"import * as model from './model.mjs';\ntry {{ console.log(model.predict({row})) }} catch (e) {{ console.log(e.name) }}"
+    script = "import * as model from './model.mjs';\n"
+    script += f"try {{ console.log(model.predict({row})) }} catch (e) {{ console.log(e.name) }}"
     (tmp_path / "main.mjs").write_text(script)
     out = subprocess.run(["node", "main.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert out == "TypeError\n"
