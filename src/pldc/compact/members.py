@@ -191,6 +191,7 @@ class Fits:
     x : array of shape (groups · ridges, P)
         Group by group.
     objective : Objective
+        Of all rows or, where time was out before they were seen, of the first ones.
     columns : Columns
     """
 
@@ -200,7 +201,10 @@ class Fits:
 
     def values(self) -> Array:
         """F at all rows, standardised: (groups, ridges, n), or (groups, ridges, classes, n) of scores."""
-        f = self.objective.values(self.x)
+        objective, n = self.objective, len(self.columns.X)
+        if objective.table.n < n:
+            objective = replace(objective, table=table_of(self.columns, n))
+        f = objective.values(self.x)
         if f.ndim == 3 and f.shape[1] == 1:  # of two classes the first has the score zero
             f = np.concatenate([np.zeros_like(f), f], axis=1)
         return f.reshape(len(self.objective.weight), -1, *f.shape[1:])
