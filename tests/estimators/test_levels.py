@@ -12,6 +12,8 @@ from sklearn.metrics import d2_pinball_score
 from tests.quick import few_kinds, quick
 
 from pldc import DCRegressor, Quantile
+from pldc.estimators.misses import missed_levels
+from pldc.problem.recipe import Rows
 
 LEVELS = (0.1, 0.5, 0.9)
 RNG = np.random.default_rng(0)
@@ -156,6 +158,32 @@ def test_ties_are_on_both_sides_of_a_level():
     with few_kinds(), warnings.catch_warnings():
         warnings.simplefilter("error")
         DCRegressor(loss=Quantile([0.3, 0.7]), n_jobs=1).fit(steps[:, None] + 1e-3 * X, steps)
+
+
+class Constants:
+    """A model whose levels are constants."""
+
+    def __init__(self, levels, values):
+        self.levels, self.values = levels, values
+
+    def predict(self, X):
+        return np.tile(self.values, (len(X), 1))
+
+
+@pytest.mark.parametrize(
+    "levels, values, off",
+    [
+        ((0.6, 0.7), (830.0, 830.0), "0.6 (83% of the training rows are below), 0.7 (83%"),  # both where they began
+        ((0.6, 0.7), (730.0, 830.0), ""),  # too far out, but apart: new rows want that
+        ((0.1, 0.9), (300.0, 700.0), "0.1 (30% of the training rows are below), 0.9 (70%"),
+        ((0.1, 0.9), (20.0, 980.0), ""),
+        ((0.1, 0.2, 0.9), (5.0, 5.0, 900.0), "0.2 (0% of the training rows are below)"),
+    ],
+)
+def test_levels_that_are_off_are_named(levels, values, off):
+    rows = Rows(np.zeros((1000, 1)), np.arange(1000.0) + 0.5, np.ones(1000))
+    assert off in missed_levels(Constants(levels, values), rows)
+    assert bool(off) == bool(missed_levels(Constants(levels, values), rows))
 
 
 def test_ctrl_c_in_one_level_leaves_all():

@@ -57,6 +57,30 @@ def test_of_a_single_fold_its_own_rows_must_do():
     np.testing.assert_allclose(moved.values[0], folds.values[0] + lacks)
 
 
+def test_what_is_cut_away_counts_until_then():
+    """Of targets at a limit, cut values lie at it, too: what they lack says nothing of the function."""
+    folds = cross_fit(np.maximum(RNG.normal(size=200), 0.0), splits_of(200, 4), limits=(0.0, np.inf))
+    lacks, moved = levelled(folds, 0.9)
+    raw = [f(folds.rows.X[test]) for (f,), (_, test) in zip(folds.functions, folds.splits, strict=True)]
+    off = np.concatenate([folds.rows.y[test] - v for v, (_, test) in zip(raw, folds.splits, strict=True)])
+    weight = np.concatenate([folds.rows.weight[test] for _, test in folds.splits])
+    assert lacks == weighted_quantile(off, weight, 0.9)
+    for (f,), v, (_, test) in zip(moved.functions, moved.values, folds.splits, strict=True):
+        np.testing.assert_allclose(v, np.maximum(f(folds.rows.X[test]), 0.0))
+
+
+@pytest.mark.parametrize("n, level, moves", [(40, 0.9, True), (28, 0.9, False), (200, 0.99, False), (28, 0.2, True)])
+def test_few_rows_beyond_a_level_do_not_move_it(n, level, moves):
+    y = RNG.normal(size=n)
+    y[3] = 1e3  # an outlier may be the quantile of 0.99
+    folds = cross_fit(y, splits_of(n, 4))
+    folds.rows.weight[:] = 1.0
+    lacks, moved = levelled(folds, level)
+    assert (lacks != 0.0) == moves and lacks < 100.0
+    if not moves:
+        np.testing.assert_allclose(np.concatenate(moved.values), np.concatenate(folds.values))
+
+
 def test_values_stay_within_the_range_that_the_fold_has_seen():
     folds = cross_fit(RNG.normal(size=60) + 5, splits_of(60, 3), limits=(-1.0, 2.0))
     assert max(v.max() for v in levelled(folds, 0.9)[1].values) == 2.0

@@ -30,18 +30,22 @@ def missed_gap(model: Model, exact_is_free: bool) -> str:
 
 
 def missed_levels(model: Model, rows: Rows) -> str:
-    """Say which of several quantiles lie too near the middle of the training rows; nothing if none does.
+    """Say which of several quantiles lie too near the middle of the training rows, or too far out beside another one.
 
     A descent that was ended early has not moved apart functions that begin at the same place. Too far from the middle
-    is no miss: of the rows that a fit has followed a band of two levels holds more than of new ones.
+    alone is no miss: of the rows that a fit has followed a band of two levels holds more than of new ones.
     """
     if model.levels is None:
         return ""
     share, off, y = rows.weight / rows.weight.sum(), [], rows.y
-    for level, f in zip(model.levels, model.predict(rows.X).T, strict=True):
-        below, up_to = float(share @ (y < f)), float(share @ (y <= f))
+    values = model.predict(rows.X).T
+    below = np.array([share @ (y < f) for f in values])
+    up_to = np.array([share @ (y <= f) for f in values])
+    together = up_to[1:] - below[:-1] < 0.5 * np.diff(model.levels)
+    beside = np.append(together, False) | np.insert(together, 0, False)
+    for k, level in enumerate(model.levels):
         allowed = OFF_LEVEL + 2.0 * float(np.sqrt(level * (1.0 - level) * (share @ share)))
-        high, low = below - level > allowed, level - up_to > allowed
-        if (high and level <= MIDDLE) or (low and level >= MIDDLE):
-            off.append(f"{level:g} ({below if high else up_to:.0%} of the training rows are below)")
+        high, low = below[k] - level > allowed, level - up_to[k] > allowed
+        if (high and (level <= MIDDLE or beside[k])) or (low and (level >= MIDDLE or beside[k])):
+            off.append(f"{level:g} ({below[k] if high else up_to[k]:.0%} of the training rows are below)")
     return f"Quantiles that are off: {', '.join(off)}. Fit with more time, max_seconds." if off else ""

@@ -18,7 +18,7 @@ from pldc.function.digits import in_decimals, significant
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
 from pldc.model import Model
-from pldc.problem.recipe import Recipe, Rows, Split
+from pldc.problem.recipe import Recipe, Rows, Split, rows_in
 from pldc.problem.units import Units
 from pldc.select.calibration import calibrate
 from pldc.select.cross_fit import CrossFit
@@ -122,9 +122,9 @@ def compact_model(
             found, interrupted = search.found, True
     folds = cross_fit(found, rows, settings.clip and recipe.outputs == 1)
     if total is None and folds is not None:
-        (members, folds), before = at_level(found.functions, folds, settings), folds
-        if folds is not before:
-            score = settings.score_in_units_of(rows)
+        members, moved = at_level(found.functions, folds, settings)
+        if moved is not folds:
+            score, folds = settings.score_in_units_of(rows), moved
             found = replace(found, functions=members, score=folds.mean(lambda v, t, _: score(v, t)))
     return model_of(found, task, folds, settings), folds, interrupted
 
@@ -155,8 +155,7 @@ def one_row_more(rows: Rows) -> Callable[[Array, Rows], float]:
 
     On classes that a fit has told apart without error, the loss alone would prefer ever steeper scores.
     """
-    mass = rows.weight.sum()
-    shared = 1.0 / (1.0 + max(mass, mass**2 / (rows.weight @ rows.weight)))  # small weights are as many rows
+    shared = 1.0 / (1.0 + rows_in(rows.weight))
 
     def score(F: Array, test: Rows) -> float:
         total = np.logaddexp.reduce(F, axis=0)

@@ -152,7 +152,9 @@ def few_pieces(
     part = clock.part(FOR_THE_TEACHER)
     teacher, folds, interrupted = compact_model(rows, splits, settings, part, monitor, total)
     clock.cancelled = interrupted or part.stopped
-    few, students, late = simplified(teacher, folds, rows, int(settings.n_pieces), settings, clock)
+    few, students, late = simplified(
+        teacher, folds, rows, int(settings.n_pieces), settings, clock, of_sample=total is not None
+    )
     return told(with_errors(Fitted(few, students, interrupted or late), settings, clock), rows, settings, clock)
 
 

@@ -43,18 +43,24 @@ class Learned(NamedTuple):
 
 
 def simplified(
-    teacher: Model, folds: CrossFit | None, rows: Rows, n_pieces: int, settings: Settings, clock: Clock
+    teacher: Model,
+    folds: CrossFit | None,
+    rows: Rows,
+    n_pieces: int,
+    settings: Settings,
+    clock: Clock,
+    of_sample: bool = False,
 ) -> tuple[Model, CrossFit | None, bool]:
     """Learn few pieces from a model; those of the fits of its folds say what that costs.
 
-    Returned are the model, the students of the folds (none where time was out), and whether Ctrl-C ended it.
+    The folds may be of a sample of the rows that the model has seen. Returned are the model, the students of the folds (none where time was out), and whether Ctrl-C ended it.
     """
     interrupted = False
     try:
-        few = learned(teacher, folds, rows, n_pieces, settings, clock)
+        few = learned(teacher, folds, rows, n_pieces, settings, clock, of_sample)
     except KeyboardInterrupt:  # one short attempt without folds: seconds are not spent again
         clock.cancelled = interrupted = True
-        few = learned(teacher, folds, rows, n_pieces, settings, clock)
+        few = learned(teacher, folds, rows, n_pieces, settings, clock, of_sample)
     model = replace(teacher, kind="simplified", functions=few.functions, program=None, cv_score=None, errors=None)
     if settings.recipe.outputs > 1:
         model = of_classes(model, few, folds, settings)
@@ -64,7 +70,13 @@ def simplified(
 
 
 def learned(
-    teacher: Model, folds: CrossFit | None, rows: Rows, n_pieces: int, settings: Settings, clock: Clock
+    teacher: Model,
+    folds: CrossFit | None,
+    rows: Rows,
+    n_pieces: int,
+    settings: Settings,
+    clock: Clock,
+    of_sample: bool = False,
 ) -> Learned:
     """Learn from the teacher and, in the time left, from the fits of its folds."""
     recipe, clip = settings.recipe, settings.clip and settings.recipe.outputs == 1
@@ -108,7 +120,8 @@ def learned(
     few, after = tuple(f.prune() if f.is_plain else f for f in whole.functions), None
     if folds is not None and len(others) == len(folds.splits):
         after = of_folds(others, folds, recipe.outputs > 1)
-        (few,), after = at_level([few], after, settings)
+        if not of_sample:
+            (few,), after = at_level([few], after, settings)
     return Learned(in_few_digits(few, task_of(rows, recipe)), whole.fidelity, after)
 
 

@@ -28,6 +28,12 @@ class Rows(NamedTuple):
         return Rows(self.X[at], self.y[at], self.weight[at])
 
 
+def rows_in(weight: Array) -> float:
+    """Return how many rows weights stand for: their sum; if they are small, as many equal ones as tell as much."""
+    total = float(weight.sum())
+    return max(total, total**2 / float(weight @ weight))
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How to turn rows into a program.

@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 
 from pldc.function.max_affine import Array
 from pldc.problem.losses import softmax
-from pldc.problem.recipe import Rows
+from pldc.problem.recipe import Rows, rows_in
 from pldc.select.folds import distinct
 
 TEMPERATURES = (-5.0, 4.0)  # logarithms
@@ -23,8 +23,7 @@ def calibrate(scores: Array, rows: Rows, prior: float = 0.0) -> float:
     larger. `prior` pulls towards one, as so many rows would: for scores that are logarithms of probabilities already.
     """
     m, label, share = len(scores), rows.y.astype(np.intp), rows.weight / rows.weight.sum()
-    weight = distinct(rows, True)[0].weight
-    n = max(weight.sum(), weight.sum() ** 2 / (weight @ weight))
+    n = rows_in(distinct(rows, True)[0].weight)
     target = np.full(scores.shape, 1.0 / m / (n + 1.0))
     target[label, np.arange(len(label))] = (n + 1.0 / m) / (n + 1.0)
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
-from pldc.problem.recipe import Rows
+from pldc.problem.recipe import Rows, rows_in
 from pldc.select.cross_fit import CrossFit
 
+FEWEST_BEYOND = 3.0  # rows
 MEDIAN = 0.5  # the absolute loss: f is in the middle of the targets, to which a fit is drawn from both sides alike
 
 
@@ -28,26 +29,33 @@ def weighted_quantile(values: Array, weight: Array, level: float) -> float:
     return float(0.5 * (low + high))
 
 
-def missing(values: list[Array], tests: list[Rows], level: float) -> float:
-    """Return the constant that fits of folds lack at the rows they left out."""
-    off = np.concatenate([test.y - v for v, test in zip(values, tests, strict=True)])
-    return weighted_quantile(off, np.concatenate([test.weight for test in tests]), level)
+def missing(off: list[Array], tests: list[Rows], level: float) -> float:
+    """Return the constant that fits of folds lack, of which the targets they left out are off by so much.
+
+    Where few rows are to lie beyond the level, it would be what one or two of them say, and is zero.
+    """
+    weight = np.concatenate([test.weight for test in tests])
+    if rows_in(weight) * min(level, 1.0 - level) < FEWEST_BEYOND:
+        return 0.0
+    return weighted_quantile(np.concatenate(off), weight, level)
 
 
 def levelled(folds: CrossFit, level: float) -> tuple[float, CrossFit]:
     """Return the constant that a fit lacks, and the fits of the folds with what they lack.
 
-    What a fold's fit lacks the other folds say, so that its values are still those of a fit that did not see the rows;
-    of a single fold the rows themselves must do.
+    What a fold's fit lacks the other folds say: the rows that it left out do not move it. Of a single fold they must.
+    The values of a fold are those of its function, cut; what is cut away counts until then.
     """
     if level == MEDIAN:
         return 0.0, folds
     tests = [folds.rows.take(test) for _, test in folds.splits]
+    raw = [f(test.X) for (f,), test in zip(folds.functions, tests, strict=True)]
+    off = [test.y - v for v, test in zip(raw, tests, strict=True)]
     functions: list[tuple[PLDC, ...]] = []
     values = []
-    for k, ((f,), value, cut) in enumerate(zip(folds.functions, folds.values, folds.limits, strict=True)):
+    for k, ((f,), value, cut) in enumerate(zip(folds.functions, raw, folds.limits, strict=True)):
         others = [j for j in range(len(tests)) if j != k] or [k]
-        lacks = missing([folds.values[j] for j in others], [tests[j] for j in others], level)
+        lacks = missing([off[j] for j in others], [tests[j] for j in others], level)
         functions.append((f + lacks,))
         values.append(np.clip(value + lacks, *cut))
-    return missing(folds.values, tests, level), replace(folds, functions=functions, values=values)
+    return missing(off, tests, level), replace(folds, functions=functions, values=values)
