@@ -412,3 +412,23 @@ def test_stopped_while_it_starts():
 
     fits = fit_member(task, replace(PLAIN, starts=3), folds_of(task), [0], None, stop)
     assert len(fits) == 1 and np.isfinite(fits[0].objective(fits[0].x)[0]).all()
+
+
+@pytest.mark.parametrize("calls", [0, 3, 1000])
+def test_a_descent_that_is_ended_early_has_values_at_all_rows(monkeypatch, calls):
+    """It has seen the first rows alone, or some more, or all."""
+    monkeypatch.setattr(members, "STAGES_FROM_ROWS", 100)
+    monkeypatch.setattr(members, "FIRST_STAGE_ROWS", 50)
+    task, asked = task_of(n=400), []
+
+    def stop():
+        asked.append(None)
+        return len(asked) > calls
+
+    (fit,) = fit_member(task, PLAIN, folds_of(task), [0], None, stop)
+    assert fit.objective.table.n == (50 if calls < 1000 else 400)
+    values = fit.values()
+    assert values.shape == (3, 2, 400)
+    for group in range(3):
+        found = fit.function(group, 1)(task.rows.X)
+        np.testing.assert_allclose(task.units.y_center + task.units.y_scale * values[group, 1], found, rtol=1e-5)

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from tests.problems import corner, slanted
 from tests.quick import quick
 
-from pldc import Auto, CrossValidation, DCRegressor, Exact, Quantile, Seminorm
+from pldc import Auto, CrossValidation, DCClassifier, DCRegressor, Exact, Quantile, Seminorm
 
 X, Y = slanted()
 GRID = np.random.default_rng(99).normal(scale=1.5, size=(200, 2))
@@ -183,6 +183,17 @@ def test_a_limit_on_time_is_kept():
     model = DCRegressor(max_seconds=0.3).fit(X, y)
     assert time.perf_counter() - began < 2.5
     assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("n", [20_000, 60_000])
+@pytest.mark.parametrize("seconds", [0.02, 0.3])
+def test_a_limit_on_time_ends_a_fit_of_many_rows_between_its_stages(n, seconds):
+    X, y = corner(n)
+    began = time.perf_counter()
+    assert DCRegressor(max_seconds=seconds).fit(X, y).score(X, y) > 0.2
+    assert time.perf_counter() - began < 5.0
+    labels = (y > np.median(y)).astype(int)
+    assert DCClassifier(max_seconds=seconds).fit(X, labels).score(X, labels) > 0.7
 
 
 @pytest.mark.parametrize("settings", [{}, {"n_jobs": 1}, {"n_pieces": 3}])

@@ -8,7 +8,7 @@ import pytest
 from joblib import Parallel, delayed
 from tests.quick import few_kinds
 
-from pldc import DCClassifier, DCRegressor
+from pldc import DCClassifier, DCRegressor, Quantile
 from pldc.estimators.sources import memory_of
 from pldc.scale import Block, Blocks, Draw, Sums
 from pldc.scale.sources import opened
@@ -323,3 +323,15 @@ def test_a_block_of_gaps_is_filled_with_medians(rows):
     holes = (np.full((50, D), np.nan), y[:50])
     model = DCRegressor(max_memory=1e7).fit(lambda: [*blocks_of(X, y), holes], None)
     assert model.score(X, y) > 0.5
+
+
+def test_quantiles_of_blocks_stay_as_they_are_fitted(rows, monkeypatch):
+    """Folds of a sample lack more than functions that have seen all rows, and so do their students."""
+    X, _, y = rows
+    moved = []
+    monkeypatch.setattr("pldc.fit.few_pieces.levelled", lambda folds, level: moved.append(level) or (0.0, folds))
+    for pieces in ("auto", 2):
+        DCRegressor(loss=Quantile(0.9), n_pieces=pieces, max_memory=1e7).fit(lambda: blocks_of(X, y), None)
+    assert not moved
+    DCRegressor(loss=Quantile(0.9), n_pieces=2).fit(X[:100], y[:100])
+    assert moved == [0.9, 0.9]

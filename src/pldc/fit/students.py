@@ -53,7 +53,8 @@ def simplified(
 ) -> tuple[Model, CrossFit | None, bool]:
     """Learn few pieces from a model; those of the fits of its folds say what that costs.
 
-    The folds may be of a sample of the rows that the model has seen. Returned are the model, the students of the folds (none where time was out), and whether Ctrl-C ended it.
+    The folds may be of a sample of the rows that the model has seen. Returned are the model, the students of the folds
+    (none where time was out), and whether Ctrl-C ended it.
     """
     interrupted = False
     try:
