@@ -8,7 +8,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from pldc import Auto, CrossValidation, DCClassifier, Seminorm
+from pldc.problem.losses import softmax
+from pldc.problem.recipe import Rows
 from pldc.select import search
+from pldc.select.calibration import calibrate
 
 
 def rings(n=60, m=3, seed=0):
@@ -235,13 +238,29 @@ def test_a_scorer_of_classes_waits_for_the_fits(scoring, patient, monkeypatch):
     seen, plain = [], search.fit_path
 
     def watched(*arguments):
-        seen.append(arguments[-1])
+        seen.append(arguments[6])
         return plain(*arguments)
 
     monkeypatch.setattr(search, "fit_path", watched)
     X, y = rings(24)
     DCClassifier(n_pieces="rows", n_jobs=1, cv=CrossValidation(2, scoring=scoring)).fit(X, y)
     assert seen and all(value is patient for value in seen)
+
+
+def test_probabilities_at_a_small_lam_are_those_of_the_returned_scores():
+    """Rough fits of the folds have nothing to do with them: the loss would be 0.3 larger than it need be."""
+    rng = np.random.default_rng(0)
+
+    def draw(n):
+        X = rng.normal(size=(n, 2))
+        return X, (X[:, 0] + np.abs(X[:, 1]) + 0.3 * rng.normal(size=n) > 0.8).astype(int)
+
+    model = DCClassifier(n_pieces="rows", lam=1e-6, n_jobs=1).fit(*draw(60))
+    X, y = draw(2000)
+    scores = np.array([f(X) for f in model.model_.functions])
+    best = softmax(calibrate(scores, Rows(X, y.astype(float), np.ones(2000))) * scores)[y, np.arange(2000)]
+    own = model.predict_proba(X)[np.arange(2000), y]
+    assert -np.log(own).mean() < 0.1 - np.log(best).mean()
 
 
 def test_a_pickle_is_the_model_without_its_rows(fitted):

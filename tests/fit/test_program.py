@@ -13,6 +13,7 @@ from pldc.problem import make_loss, make_penalty
 from pldc.problem.recipe import Recipe, Rows
 from pldc.select.folds import distinct
 from pldc.select.lam import rate, theory_lam
+from pldc.solve.choose import make_solver
 
 X, Y = slanted(30)
 ROWS = Rows(X, Y, np.ones(30))
@@ -23,28 +24,32 @@ def settings_of(loss="squared", d=2, **settings):
     return Settings(recipe, **({"n_pieces": "rows", "threads": 1, "jobs": 1, "solver": Auto(tol=1e-3)} | settings))
 
 
+def solver_for(problem):
+    return make_solver(Auto(tol=1e-3), problem)
+
+
 def silent(row):
     pass
 
 
 def test_a_number_is_taken_and_the_theory_asked():
-    assert choose_lam(ROWS, ROWS, settings_of(lam=0.3)) == (0.3, None)
+    assert choose_lam(ROWS, ROWS, settings_of(lam=0.3), solver_for) == (0.3, None)
     srm = settings_of(lam="srm", seed=3)
-    assert choose_lam(ROWS, ROWS, srm) == (theory_lam(srm.recipe, ROWS, None, 3), None)
+    assert choose_lam(ROWS, ROWS, srm, solver_for) == (theory_lam(srm.recipe, ROWS, None, 3), None)
 
 
 def test_a_share_of_the_rows_is_looked_at_and_lam_carried_over_to_all():
-    lam, search = choose_lam(ROWS, ROWS, settings_of(lam="cv", folds=3, max_rows=15))
+    lam, search = choose_lam(ROWS, ROWS, settings_of(lam="cv", folds=3, max_rows=15), solver_for)
     assert len(search.rows.y) == 15 and len(search.splits) == 3
     assert lam == pytest.approx(rate(0.5, 2) * search.lam)
-    whole, all_of_them = choose_lam(ROWS, ROWS, settings_of(lam="cv", folds=3))
+    whole, all_of_them = choose_lam(ROWS, ROWS, settings_of(lam="cv", folds=3), solver_for)
     assert len(all_of_them.rows.y) == 30 and whole == all_of_them.lam
 
 
 def test_a_known_lam_of_classes_is_carried_to_a_share_of_the_rows():
     labels = ROWS._replace(y=(np.median(Y) < Y).astype(float))
     plain = settings_of("hinge", lam=0.1, folds=3, max_rows=15)
-    lam, search = choose_lam(labels, labels, replace(plain, recipe=replace(plain.recipe, outputs=2)))
+    lam, search = choose_lam(labels, labels, replace(plain, recipe=replace(plain.recipe, outputs=2)), solver_for)
     assert lam == 0.1 and len(search.rows.y) == 15
     assert rate(0.5, 2) * search.lam == pytest.approx(0.1)
 
@@ -62,7 +67,7 @@ def test_folds_of_ones_own_keep_their_places():
 
 def test_few_rows_have_no_folds():
     three = ROWS.take(np.array([0, 1, 2, 1]))
-    lam, search = choose_lam(three, three, settings_of(lam="cv"))
+    lam, search = choose_lam(three, three, settings_of(lam="cv"), solver_for)
     assert lam > 0 and search is None
 
 

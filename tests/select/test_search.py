@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.problems import slanted
 
-from pldc import PLDC
+from pldc import PLDC, Auto
 from pldc.problem import make_loss, make_penalty
 from pldc.problem.program import Solution
 from pldc.problem.recipe import Recipe, Rows
@@ -16,6 +16,7 @@ from pldc.select import search
 from pldc.select.fold_fits import Fit, best_multiple, fit_path, iterations
 from pldc.select.folds import interleaved
 from pldc.select.search import Search, beyond, geometric_grid
+from pldc.solve.choose import make_solver
 
 NOTHING = Solution(np.zeros((2, 1)), np.zeros((2, 1, 1)), np.zeros(1), multipliers=[])
 HALVES = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
@@ -36,7 +37,7 @@ def constants(monkeypatch):
     """Put constants of the value λ in the place of the fits; from λ = 2 on they are flat. What they saw is returned."""
     seen = []
 
-    def fake(recipe, rows, left_out, lams, limits, start=None, patient=False):
+    def fake(recipe, rows, left_out, lams, limits, start=None, patient=False, solver_for=None):
         seen.append((len(rows.y), limits, patient))
         return [
             Fit([PLDC.affine([0.0], lam)], np.full(len(left_out), lam), float(lam < 2), 0.0, NOTHING) for lam in lams
@@ -241,13 +242,31 @@ def test_equal_searches_are_equal(real):
 def test_folds_at_one_lam_alone_are_those_of_the_search_there(real):
     found, score = real
     one = Search(found.recipe, found.rows, found.splits, score, jobs=1)
-    one.run_at(found.lam)
+    one.run_at(found.lam, lambda problem: make_solver(Auto(tol=1e-3), problem))
     assert one.lam == found.lam and one.lams == [found.lam] and one.scores.shape == (3, 1)
     assert one.mean_score == pytest.approx(found.mean_score, abs=0.05)  # as rough as each other, not the same
     for k, (values, test) in enumerate(zip(one.left_out(), one.test, strict=True)):
         assert one.scores[k, 0] == score(values, test)
         np.testing.assert_allclose(values, found.left_out()[k], atol=0.5 * found.rows.y.std())
     assert one.results()["param_lam"].tolist() == [found.lam]
+
+
+def test_at_a_small_lam_rough_fits_are_solved(real):
+    """They may be anything there; those of a larger one are near enough."""
+    found, score = real
+    asked = []
+
+    def solver_for(problem):
+        asked.append(problem.lam)
+        return make_solver(Auto(tol=1e-3), problem)
+
+    one = Search(found.recipe, found.rows, found.splits, score, jobs=1)
+    one.run_at(1e-7, solver_for)
+    assert asked == [1e-7] * 3
+    for rows, fold in zip(one.train, one.cross_fit().functions, strict=True):
+        assert np.abs(fold[0](rows.X) - rows.y).max() < 1e-3 * np.ptp(rows.y)  # it interpolates
+    one.run_at(found.lam, solver_for)
+    assert len(asked) < 6
 
 
 def test_progress_is_logged(real, caplog):

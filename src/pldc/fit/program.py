@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -36,7 +37,7 @@ def program_model(
     units = recipe.units(rows)
     solver_for = partial(make_solver, settings.solver, threads=settings.threads)
     solver_for(recipe.problem(rows, units, 1.0))  # refuses what cannot be solved, before any work
-    lam, search = choose_lam(rows, given, settings)
+    lam, search = choose_lam(rows, given, settings, solver_for)
     problem = recipe.problem(rows, units, lam)
     solver = solver_for(problem)
     solution = solver.solve(problem, monitor=both(log, monitor))
@@ -75,7 +76,9 @@ def of_classes(model: Model, recipe: Recipe, search: Search | None) -> Model:
     return replace(model, temperature=calibrate(np.concatenate(search.left_out(), axis=1), tests))
 
 
-def choose_lam(rows: Rows, given: Rows, settings: Settings) -> tuple[float, Search | None]:
+def choose_lam(
+    rows: Rows, given: Rows, settings: Settings, solver_for: Callable[[Problem], Solver]
+) -> tuple[float, Search | None]:
     """Return λ, and the search that chose it, if one did."""
     recipe, classes = settings.recipe, settings.recipe.outputs > 1
     known = settings.lam if not isinstance(settings.lam, str) else None
@@ -99,7 +102,7 @@ def choose_lam(rows: Rows, given: Rows, settings: Settings) -> tuple[float, Sear
         level=settings.level,
     )
     if known is not None:  # scores of the hinge are calibrated where the folds did not look
-        search.run_at(known / rate(share, rows.X.shape[1]))
+        search.run_at(known / rate(share, rows.X.shape[1]), solver_for)
         return known, search
     search.run(scale_of_lam(recipe, merged))
     return rate(share, rows.X.shape[1]) * search.lam, search

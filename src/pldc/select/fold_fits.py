@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,13 +11,16 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.function.pldc import PLDC
+from pldc.problem.certificate import certify
 from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows
 from pldc.problem.repair import rescale
+from pldc.solve import Solver
 from pldc.solve.choose import rough_path
 
 # Iterations of the quick engine for each λ: one for so many rows, within limits.
 FEWEST_ITERATIONS, MOST_ITERATIONS, ROWS_AN_ITERATION = 40, 80, 6
+FAR = 0.1  # relative gap
 ARRIVED = 0.9  # share of the objective of a fit below which that of its best multiple shows that it is still far off
 
 
@@ -66,10 +69,12 @@ def fit_path(
     limits: tuple[float, float],
     start: Solution | None = None,
     patient: bool = False,
+    solver_for: Callable[[Problem], Solver] | None = None,
 ) -> list[Fit]:
     """Fit `rows` roughly along λ; predictions are cut to `limits`.
 
-    `start` is the `solution` of a fit of the same rows. For `patient` see :func:`iterations`.
+    `start` is the `solution` of a fit of the same rows. For `patient` see :func:`iterations`. `solver_for` gives a
+    solver that goes on from the last fit if that is far off.
     """
     units = recipe.units(rows)
     problem = recipe.problem(rows, units, lams[0])
@@ -77,7 +82,10 @@ def fit_path(
     out = []
     began = time.perf_counter()
     for lam, end in zip(lams, rough_path(problem, lams, counts, start, threads=1), strict=True):
-        solution = best_multiple(replace(problem, lam=lam), end)
+        here = replace(problem, lam=lam)
+        if solver_for is not None and lam == lams[-1] and certify(here, end).gap > FAR:
+            end = solver_for(here).solve(here, end)
+        solution = best_multiple(here, end)
         fitted = problem.functions(solution)
         if problem.X.shape[1] == 1:  # most pieces are the same line
             fitted = [f.drop_dominated() for f in fitted]

@@ -17,10 +17,11 @@ from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from pldc.function.max_affine import Array
-from pldc.problem.program import Solution
+from pldc.problem.program import Problem, Solution
 from pldc.problem.recipe import Recipe, Rows, Split
 from pldc.select.cross_fit import CrossFit
 from pldc.select.fold_fits import Fit, fit_path
+from pldc.solve import Solver
 
 RATIO = 2.0
 HIGHEST, LOWEST = 1, -8  # exponents of the first grid, in units of the scale of λ
@@ -118,10 +119,13 @@ class Search:
         message = "cross-validation: best lam %.4g of %d values, mean score %.6g"
         logger.log(self.level, message, self.lam, len(lams), self.mean_score)
 
-    def run_at(self, lam: float) -> None:
-        """Fit the folds at one λ alone, coming from larger ones: for what they say of the rows left out."""
+    def run_at(self, lam: float, solver_for: Callable[[Problem], Solver]) -> None:
+        """Fit the folds at one λ alone, coming from larger ones: for what they say of the rows left out.
+
+        Nothing says that this λ is a good one: at a small one, rough fits may be far off, and are solved.
+        """
         lams = [lam * RATIO**e for e in range(AT_ONCE, -1, -1)]
-        fits = self._fit(lams)
+        fits = self._fit(lams, solver_for=solver_for)
         self.lam, self.lams = lam, [lam]
         self._chosen = [fold[-1] for fold in fits]
         self.scores = np.array([[self.score(fold[-1].prediction, t)] for fold, t in zip(fits, self.test, strict=True)])
@@ -187,14 +191,19 @@ class Search:
             return int(np.flatnonzero(~flat & (mean >= mean[chosen]))[0])
         return chosen
 
-    def _fit(self, lams: list[float], starts: Sequence[Solution | None] = ()) -> list[list[Fit]]:
+    def _fit(
+        self,
+        lams: list[float],
+        starts: Sequence[Solution | None] = (),
+        solver_for: Callable[[Problem], Solver] | None = None,
+    ) -> list[list[Fit]]:
         """Fit all folds along `lams`, telling how many are done."""
         began = told = time.perf_counter()
         out: list[list[Fit]] = []
         count = len(self.train)
         folds = zip(self.train, self.test, starts or [None] * count, strict=True)
         tasks = (
-            delayed(fit_path)(self.recipe, train, test.X, lams, self._limits(train), start, self.patient)
+            delayed(fit_path)(self.recipe, train, test.X, lams, self._limits(train), start, self.patient, solver_for)
             for train, test, start in folds
         )
         one_by_one = get_active_backend()[0].supports_return_generator
