@@ -45,7 +45,7 @@ class Dialect:
 
     def exact(self, value: float) -> str:
         """Return a number to the last bit, to be compared: a whole number times or by powers of two if need be."""
-        if self.sure or len(repr(abs(value))) <= 16 and "e" not in repr(value):
+        if self.sure or (len(repr(abs(value))) <= 16 and "e" not in repr(value)):
             return self.number(value)
         share, power = frexp(value)
         whole, power = int(share * 2.0**53), power - 53
