@@ -8,7 +8,16 @@ from pldc.columns.features import MONDAY
 from pldc.export.learned import Learned, learned, pieces, ramps, refuse_zones
 
 VALUES = """
+def refuse_lengths(X):
+    lengths = (timedelta, np.timedelta64)
+    if X.dtype.kind == "m" or (X.dtype.kind == "O" and any(isinstance(cell, lengths) for cell in X.ravel())):
+        raise TypeError("Lengths of time must be numbers of days here: divide them by np.timedelta64(1, 'D').")
+
+
 def values(X):
+    if np.shape(X)[1:] != ({columns},):
+        raise ValueError(f"X must be an array of rows, of shape (n, {columns}); it has shape {{np.shape(X)}}.")
+    refuse_lengths(np.asarray(X))
     X = features(X) - CENTER
     out = np.zeros((len(X), {count}))
     for k, ramps, plus, minus in TERMS:
@@ -65,7 +74,8 @@ def to_numpy(model: Any) -> str:
     """Return Python source that predicts as the model does, and needs nothing but NumPy.
 
     It defines ``predict(X)``; of classes also ``scores(X)`` and, if there are any, ``probabilities(X)``. X is an array
-    of the columns of the training, in their order; with categories or dates, an array of objects.
+    of the columns of the training, in their order; with categories or dates, an array of objects. Lengths of time are
+    numbers of days.
 
     Parameters
     ----------
@@ -91,12 +101,13 @@ def to_numpy(model: Any) -> str:
     bent = [f"    tuple(map(np.array, {list(zip(*ramps(h), strict=True))}))," for h, _ in groups if h is not None]
     parts = [
         f"# {known.title} Columns: {[name for name, _ in known.columns]}",
+        "from datetime import timedelta\n",
         "import numpy as np\n",
         f"CENTER = np.array({known.center.tolist()})  # ramps and pieces are of features less this",
         "\n".join(["RAMPS = [  # feature, start and width of each", *bent, "]"]),
         "\n".join(["TERMS = [  # function, ramps, and pieces: slopes and, last, the offset", *terms, "]"]),
         "\n" + _features(known),
-        VALUES.format(count=len(known.functions)),
+        VALUES.format(count=len(known.functions), columns=len(known.columns)),
     ]
     if known.classes is None:
         answer = REGRESSION if known.levels is None else LEVELS
