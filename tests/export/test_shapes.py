@@ -31,10 +31,8 @@ def test_rows_that_are_none_and_more_columns_than_the_model_has():
         space["predict"](np.array([["red", 1], ["1", 2]], dtype=object))
 
 
-@pytest.mark.parametrize(
-    "call", [lambda f: to_c(f, "float"), lambda f: to_onnx(f, "single"), lambda f: to_torch(f, "float")]
-)
-def test_numbers_beyond_single_precision(call):
+@pytest.mark.parametrize(("export", "dtype"), [(to_c, "float"), (to_onnx, "single"), (to_torch, "float")])
+def test_numbers_beyond_single_precision(export, dtype):
     """All say so alike; predictions of such a model were infinite in two of them."""
     for module in ("torch", "onnx"):
         pytest.importorskip(module)
