@@ -8,9 +8,12 @@ from pldc.columns.features import MONDAY
 from pldc.export.learned import Learned, learned, pieces, ramps, refuse_zones
 
 VALUES = """
+def is_length(cell):
+    return isinstance(cell, np.timedelta64) or (hasattr(cell, "total_seconds") and cell == cell)  # NaT is missing
+
+
 def refuse_lengths(X):
-    lengths = (timedelta, np.timedelta64)
-    if X.dtype.kind == "m" or (X.dtype.kind == "O" and any(isinstance(cell, lengths) for cell in X.ravel())):
+    if X.dtype.kind == "m" or (X.dtype.kind == "O" and any(map(is_length, X.ravel()))):
         raise TypeError("Lengths of time must be numbers of days here: divide them by np.timedelta64(1, 'D').")
 
 
@@ -101,7 +104,6 @@ def to_numpy(model: Any) -> str:
     bent = [f"    tuple(map(np.array, {list(zip(*ramps(h), strict=True))}))," for h, _ in groups if h is not None]
     parts = [
         f"# {known.title} Columns: {[name for name, _ in known.columns]}",
-        "from datetime import timedelta\n",
         "import numpy as np\n",
         f"CENTER = np.array({known.center.tolist()})  # ramps and pieces are of features less this",
         "\n".join(["RAMPS = [  # feature, start and width of each", *bent, "]"]),

@@ -107,7 +107,9 @@ def _check_names(columns: list[str], table: list[str], keep: Sequence[str], dial
         raise ValueError(f"A column has the name '', which {dialect} does not allow: rename it, and fit again.")
     for names, whose in ((columns, "The model has"), (keep, "keep names")):
         # SQLite and DuckDB take letters for the same in both cases, those beyond ASCII apart
-        alike = list(names) if DIALECTS[dialect].cases else [name.encode(errors="replace").lower() for name in names]
+        alike: list[Any] = (
+            [*names] if DIALECTS[dialect].cases else [n.encode(errors="surrogatepass").lower() for n in names]
+        )
         twice = [name for name, same in zip(names, alike, strict=True) if alike.count(same) > 1]
         if twice:
             raise ValueError(f"{whose} the columns {shown(twice)}, which are one in {dialect}: give them other names.")
