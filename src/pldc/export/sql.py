@@ -23,6 +23,7 @@ from pldc.function.checks import shown
 
 MOST_COLUMNS = 1500  # of a step: SQLite allows 2000, PostgreSQL 1664
 MOST_SUMMANDS = 200  # side by side: SQLite allows expressions 1000 deep
+STORED = "MATERIALIZED "  # a step that is worked out once
 SMALLEST_EXPONENT = -700.0  # PostgreSQL calls a smaller one an error
 
 
@@ -72,7 +73,8 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
     features = zip(centred_features(known, words), inputs, strict=True)
     first = [*kept, *(f"{expression} AS {short}" for expression, short in features)]
     steps = [
-        _step("cells", [*cells, *read_cells(known, words)], f"{source} AS {SOURCE}"),
+        # a cell of a table of numbers is used once: no need to keep it
+        _step("cells", [*cells, *read_cells(known, words)], f"{source} AS {SOURCE}", "" if known.plain else STORED),
         _step("s0", [*first, *(f"{words.number(0.0)} AS {short}" for short in outputs)], "cells"),
     ]
     carried = [*kept, *inputs]
@@ -115,14 +117,14 @@ def _check_names(columns: list[str], table: list[str], keep: Sequence[str], dial
             raise ValueError(f"{whose} the columns {shown(twice)}, which are one in {dialect}: give them other names.")
 
 
-def _step(name: str, columns: list[str], source: str) -> str:
+def _step(name: str, columns: list[str], source: str, how: str = STORED) -> str:
     """Return a step whose columns are worked out once, and not again wherever they are used."""
     if len(columns) > MOST_COLUMNS:
         raise ValueError(
             f"The model needs {len(columns)} columns in a step, and databases allow no more than {MOST_COLUMNS}: "
             "model.simplify(X, y) gives a smaller one."
         )
-    return f"{name} AS MATERIALIZED (SELECT {', '.join(columns)} FROM {source})"
+    return f"{name} AS {how}(SELECT {', '.join(columns)} FROM {source})"
 
 
 def _label(value: Any) -> str:
