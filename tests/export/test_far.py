@@ -110,3 +110,20 @@ def test_single_precision_subtracts_the_centre_that_pieces_are_of(middle):
     found.append(session.run(None, {"X": rows})[0][:, 0])
     for each in found:
         np.testing.assert_allclose(each, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("offset", "spread", "size"), [(1e9, 1.0, 1e3), (1e6, 1.0, 1e6), (1e3, 1e-8, 1.0)])
+def test_networks_take_the_centre_away_before_ramps_begin(offset, spread, size):
+    """A knot added to a centre that is large beside the spread has few digits left."""
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    Z = np.random.default_rng(0).standard_normal((200, 1))
+    rows = offset + spread * Z
+    model = quick(DCRegressor(), rows, size * np.sin(3 * Z[:, 0]))
+    assert model.function_.terms[0].hinges is not None and model.function_.center is not None
+    session = runtime.InferenceSession(to_onnx(model, style="relu").SerializeToString())
+    found, wanted = session.run(None, {"X": rows})[0][:, 0], model.predict(rows)
+    assert (np.abs(found - wanted) / np.maximum(1.0, np.abs(wanted))).max() <= 1e-9
+    layers, x = model.function_.to_relu(), rows
+    for weight, bias in layers[:-1]:
+        x = np.maximum(x @ weight.T + bias, 0.0)
+    np.testing.assert_allclose((x @ layers[-1][0].T + layers[-1][1])[:, 0], model.function_(rows), rtol=1e-9, atol=1e-9)

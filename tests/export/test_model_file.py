@@ -2,6 +2,7 @@
 
 import dataclasses
 import gzip
+import hashlib
 import json
 import os
 import subprocess
@@ -375,6 +376,25 @@ def test_version_of_the_package_is_kept(tmp_path):
 def test_records_are_written_whole(tmp_path):
     write_file(tmp_path / "m.json", {"a": [1.5, "é"]})
     assert read_file(tmp_path / "m.json") == {"a": [1.5, "é"]}
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    """The error names the file that was asked for, and not the draft that is written beside it."""
+    with pytest.raises(FileNotFoundError, match="there is no folder '.*missing': '.*missing.m.json'$") as caught:
+        fitted("plain").save_model(tmp_path / "missing" / "m.json")
+    assert caught.value.filename == str(tmp_path / "missing" / "m.json")
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match="file.m.json'$"):
+        fitted("plain").save_model(tmp_path / "file" / "m.json")
+
+
+def test_the_checksum_of_the_page(tmp_path):
+    """As docs/model_files.rst says it: of all entries but the first two."""
+    fitted("default").save_model(tmp_path / "m.json")
+    record = json.loads((tmp_path / "m.json").read_text())
+    rest = {name: entry for name, entry in record.items() if name not in ("sha256", "pldc_model")}
+    text = json.dumps(rest, separators=(",", ":"), sort_keys=True)
+    assert hashlib.sha256(text.encode()).hexdigest() == record["sha256"]
 
 
 def test_damaged_and_hostile_files():

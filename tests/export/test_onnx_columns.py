@@ -133,6 +133,13 @@ def test_an_empty_text_that_is_a_level_is_refused():
         to_onnx(replace(model, columns=columns))
 
 
+def test_a_column_without_a_name_is_refused():
+    columns = Encoding((Column("", "category"),), (Level(0, "b"), Level(0, "a")))
+    model = DCRegressor(lam=0.1).fit(rng.normal(size=(20, 2)), np.arange(20.0)).model_
+    with pytest.raises(ValueError, match="A column has the name '', and an input of ONNX needs a name"):
+        to_onnx(replace(model, columns=columns))
+
+
 def test_several_quantiles_increase():
     X = rng.normal(size=(80, 2))
     y = X[:, 0] + rng.normal(size=80) * np.abs(X[:, 1])

@@ -58,9 +58,9 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
     loss : {"squared", "absolute", "huber", "quantile", "poisson"} or Loss, default="squared"
         What is averaged: (f − y)² for the mean; ``|f − y|`` for the median; ``Huber(delta=1.35)``, squared up to
         `delta` and linear beyond; ``Quantile(level=0.5)``, twice the pinball loss; ``Poisson()`` for counts, f − y
-        log f with f the mean. ``Quantile([0.1, 0.5, 0.9])`` fits several levels, and `predict` has a column for each,
-        which never cross. A name stands for the loss with its defaults. `delta` is in units of the standard
-        deviation of y (of y itself without `standardize`).
+        log f with f the mean. ``Quantile([0.1, 0.5, 0.9])`` fits several levels, but not with ``n_pieces="rows"``, and
+        `predict` has a column for each, which never cross. A name stands for the loss with its defaults. `delta` is in
+        units of the standard deviation of y (of y itself without `standardize`).
     shape : {"dc", "convex", "concave"}, default="dc"
         Restrict f to be convex or concave. `predict` is so only with ``clip=False``.
     monotone : sequence or dict, optional

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pldc.columns.features import MONDAY
-from pldc.export.learned import Learned, learned, pieces, ramps
+from pldc.export.learned import Learned, learned, pieces, ramps, single
 from pldc.function.checks import choice
 
 START = """
@@ -146,7 +146,8 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     It defines ``pldc_predict(row)``, where a row is an array of the columns of the training, in their order. Of several
     quantiles it is ``pldc_predict(row, out)``. Of classes it is the place of the class; ``pldc_label(row)`` is its
     label, ``pldc_scores(row, out)`` and, if there are any, ``pldc_probabilities(row, out)`` fill an array. With columns
-    of categories or dates a row is an array of ``pldc_cell``, each a number or a text. Link with ``-lm``.
+    of categories or dates, or numbers of which some were missing in the training, a row is an array of ``pldc_cell``,
+    each a number or a text. Link with ``-lm``.
 
     Parameters
     ----------
@@ -225,9 +226,7 @@ def _double(value: float) -> str:
 
 def _single(value: float) -> str:
     """Return a number that also sums in single precision could take."""
-    if abs(value) > float(np.finfo(np.float32).max):
-        raise ValueError(f"{value} is beyond all numbers of single precision: take dtype='double'.")
-    return _double(value)
+    return _double(single(value))
 
 
 def _cast(value: float) -> str:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from pldc.columns.features import MONDAY
-from pldc.export.learned import Learned, learned, pieces, ramps, refuse_zones
+from pldc.export.learned import Learned, learned, number_of, pieces, ramps, refuse_zones
 
 BODY = """
 function largest(parts, z) {
@@ -19,12 +19,33 @@ function largest(parts, z) {
   return best;
 }
 
-// Values of the functions at a row: an array in the order of `columns`, or an object by their names.
+// Cells of a row: an array in the order of `columns`, or an object with a key for each.
+function cells(row) {
+  if (Array.isArray(row) || ArrayBuffer.isView(row)) {
+    if (row.length === columns.length) return Array.from(row);
+    throw new TypeError(`A row has ${columns.length} cells, not ${row.length}.`);
+  }
+  if (row === null || typeof row !== "object") {
+    throw new TypeError(`A row is an array, or an object by the names of columns; this is none: ${shown(row)}`);
+  }
+  for (const name of columns) {
+    if (!Object.prototype.hasOwnProperty.call(row, name)) {
+      throw new TypeError(`The row lacks the key "${name}": give null where a cell is missing.`);
+    }
+  }
+  return columns.map((name) => row[name]);
+}
+
+// Values of the functions at a row.
 function values(row) {
-  const cells = Array.isArray(row) ? row : columns.map((name) => row[name]);
-  if (cells.length !== columns.length) throw new TypeError(`A row has ${columns.length} cells, not ${cells.length}.`);
-  const x = features(cells).map((value, j) => value - center[j]);
-  if (!x.every(Number.isFinite)) throw new TypeError(`No number, or no Date, where one belongs: ${cells}`);
+  const c = cells(row).map((cell, k) => {
+    if (missing(cell)) return null;
+    const value = read[kinds[k]](cell);
+    if (value !== undefined) return value;
+    throw new TypeError(`Column "${columns[k]}" takes ${taken[kinds[k]]}, not ${shown(cell)}`);
+  });
+  const x = features(c).map((value, j) => value - center[j]);
+  if (!x.every(Number.isFinite)) throw new TypeError(`The model needs all numbers; one is missing: ${shown(c)}`);
   const out = new Array(%(count)d).fill(0);
   for (const [bends, terms] of groups) {
     const ramp = ([j, start, width]) => Math.min(Math.max((x[j] - start) / width, 0), 1);
@@ -70,8 +91,32 @@ export function probabilities(row) {
 """
 HELPERS = """
 const missing = (c) => c === null || c === undefined || Number.isNaN(c);
-const number = (c) => (typeof c === "string" && !c.trim() ? NaN : Number(c));
-const days = (c) => (c instanceof Date ? c.getTime() / 86400000 : c);
+const finite = (value) => (Number.isFinite(value) ? value : undefined);
+const decimal = /^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?\\s*$/i;
+const simple = (c) => ["number", "bigint", "boolean"].includes(typeof c);
+
+// A cell as the number, level or days that it is; undefined if it is none.
+const read = {
+  number: (c) => (simple(c) || (typeof c === "string" && decimal.test(c)) ? finite(Number(c)) : undefined),
+  category: (c) => (["string", "number", "boolean"].includes(typeof c) ? c : undefined),
+  date(c) {
+    if (Object.prototype.toString.call(c) === "[object Date]") return finite(c.getTime() / 86400000);
+    return typeof c === "number" ? finite(c) : undefined;
+  },
+};
+const taken = {
+  number: "a number, or its text",
+  category: "a text, a number or a boolean",
+  date: "a Date, or a number of days since 1970",
+};
+
+function shown(value) {
+  try {
+    return typeof value === "string" ? JSON.stringify(value).slice(0, 80) : String(value).slice(0, 80);
+  } catch {
+    return `an ${typeof value}`; // one that has no text
+  }
+}
 """
 
 
@@ -79,9 +124,10 @@ def to_js(model: Any) -> str:
     """Return an ES module that predicts as the model does.
 
     It exports ``predict(row)`` and ``columns``; of classes also ``classes``, ``scores(row)`` and, if there are any,
-    ``probabilities(row)``. A row is an array in the order of the training, or an object by column names. Null and NaN
-    are missing; a date is a ``Date``, read in UTC, or a number of days since 1970. Other cells, and rows of another
-    length, are a TypeError.
+    ``probabilities(row)``. A row is an array in the order of the training, typed or not, or an object with all column
+    names as its keys. Null, undefined and NaN are missing. A number may be its text, and a boolean; a date is a
+    ``Date``, read in UTC, or a number of days since 1970; a category is a text, a number or a boolean. Other cells, and
+    other rows, are a TypeError.
 
     Parameters
     ----------
@@ -104,6 +150,7 @@ def to_js(model: Any) -> str:
     parts = [
         f"// {known.title}",
         f"export const columns = {json.dumps([name for name, _ in known.columns], indent=2)};",
+        f"const kinds = {_json([kind for _, kind in known.columns])};",
         HELPERS,
         f"const center = {_json(known.center.tolist())}; // ramps and pieces are of features less this",
         "// For each set of ramps (feature, start, width): number of the function, pieces added, pieces subtracted.",
@@ -142,12 +189,8 @@ def _cells(level: str) -> list[Any]:
     """Return the cells that are of a level: its text, and the number or boolean that has this text."""
     if level in ("True", "False"):
         return [level, level == "True"]
-    try:
-        number = float(level)
-    except ValueError:
-        return [level]
-    spelt = str(int(number)) if number.is_integer() else repr(number)
-    return [level, number] if spelt == level else [level]
+    number = number_of(level)
+    return [level] if number is None else [level, number]
 
 
 def _level(feature: Any, cell: str) -> str:
@@ -156,21 +199,21 @@ def _level(feature: Any, cell: str) -> str:
 
 def _statistic(feature: Any, cell: str) -> str:
     table = [[spelt, value] for level, value in feature.table for spelt in _cells(level)]
-    return f"missing({cell}) ? {feature.missing!r} : new Map({_json(table)}).get({cell}) ?? {feature.default!r}"
+    return f"{cell} === null ? {feature.missing!r} : new Map({_json(table)}).get({cell}) ?? {feature.default!r}"
 
 
 def _date(feature: Any, cell: str) -> str:
-    value = f"days({cell})"
+    value = cell
     if feature.wave != "linear":
         since = f"({value} + {MONDAY if feature.period == 7.0 else 0.0})"
         value = f"({since} - {feature.period!r} * Math.floor({since} / {feature.period!r}))"
         value = f"Math.{feature.wave}(2 * Math.PI * {value} / {feature.period!r})"
-    return f"missing({cell}) ? {feature.fill!r} : {value}"
+    return f"{cell} === null ? {feature.fill!r} : {value}"
 
 
 FEATURES: dict[str, Any] = {
-    "number": lambda f, cell: f"missing({cell}) ? {'NaN' if f.fill != f.fill else repr(f.fill)} : number({cell})",
-    "missing": lambda f, cell: f"missing({cell}) ? 1 : 0",
+    "number": lambda f, cell: f"{cell} === null ? {'NaN' if f.fill != f.fill else repr(f.fill)} : {cell}",
+    "missing": lambda f, cell: f"{cell} === null ? 1 : 0",
     "level": _level,
     "statistic": _statistic,
     "date": _date,

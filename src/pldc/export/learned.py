@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pldc.columns.cells import text_of
 from pldc.columns.features import Number
 from pldc.function import PLDC, Hinges, Term
 from pldc.function.max_affine import Array
@@ -128,6 +130,31 @@ def levels(features: tuple[Any, ...], column: int) -> set[str]:
     own = [feature for feature in features if feature.column == column]
     single = {feature.level for feature in own if feature.kind == "level"}
     return single.union(*({level for level, _ in each.table} for each in own if each.kind == "statistic"))
+
+
+def single(value: float) -> float:
+    """Return a number that sums in single precision can take, and refuse others."""
+    if abs(value) > float(np.finfo(np.float32).max):
+        raise ValueError(f"{value} is beyond all numbers of single precision: take dtype='double'.")
+    return value
+
+
+def in_single(model: Any) -> Learned:
+    """Read a model to be evaluated in single precision, and refuse one whose predictions would be infinite there."""
+    known = learned(model, np.float32)
+    parts = [part for f in known.functions for term in f.terms for part in term.parts]
+    large = [known.center, *(each for part in parts for each in (part.slopes, part.offsets))]
+    for numbers in large:
+        single(max(numbers.ravel().tolist(), key=abs, default=0.0))
+    return known
+
+
+def number_of(level: str) -> float | None:
+    """Return the number whose level this is, if there is one: 1 and 0.25, but not of 1.0, 1e1 or nan."""
+    with suppress(ValueError):
+        number = float(level)
+        return number if np.isfinite(number) and text_of(number) == level else None
+    return None
 
 
 def refuse_zones(model: Any, wanted: str) -> None:

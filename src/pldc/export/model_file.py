@@ -1,7 +1,7 @@
 """Model files: what a fit has learned, as versioned JSON. Reading one runs no code and believes nothing unchecked.
 
-A file is one dictionary: ``pldc_model``, the version of the format; ``sha256``, a checksum of the rest; ``estimator``
-and ``parameters``, to fit it again; and ``model``, the record. ``model.schema.json`` describes it.
+A file is one dictionary: ``pldc_model``, the version of the format; ``sha256``, a checksum of what follows;
+``estimator`` and ``parameters``, to fit it again; and ``model``, the record. ``model.schema.json`` describes it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import secrets
 import zlib
 from contextlib import suppress
+from errno import ENOENT
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
@@ -54,8 +55,13 @@ def write_whole(target: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        reason = f"there is no folder {str(target.parent)!r}" if error.errno == ENOENT else error.strerror
+        raise OSError(error.errno, reason, str(target)) from None  # the name that was asked for, not that of the draft
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             draft.unlink()
 
 

@@ -8,7 +8,19 @@ from pldc.columns.features import MONDAY
 from pldc.export.learned import Learned, learned, pieces, ramps, refuse_zones
 
 VALUES = """
+def is_length(cell):
+    return isinstance(cell, np.timedelta64) or (hasattr(cell, "total_seconds") and cell == cell)  # NaT is missing
+
+
+def refuse_lengths(X):
+    if X.dtype.kind == "m" or (X.dtype.kind == "O" and any(map(is_length, X.ravel()))):
+        raise TypeError("Lengths of time must be numbers of days here: divide them by np.timedelta64(1, 'D').")
+
+
 def values(X):
+    if np.shape(X)[1:] != ({columns},):
+        raise ValueError(f"X must be an array of rows, of shape (n, {columns}); it has shape {{np.shape(X)}}.")
+    refuse_lengths(np.asarray(X))
     X = features(X) - CENTER
     out = np.zeros((len(X), {count}))
     for k, ramps, plus, minus in TERMS:
@@ -65,7 +77,8 @@ def to_numpy(model: Any) -> str:
     """Return Python source that predicts as the model does, and needs nothing but NumPy.
 
     It defines ``predict(X)``; of classes also ``scores(X)`` and, if there are any, ``probabilities(X)``. X is an array
-    of the columns of the training, in their order; with categories or dates, an array of objects.
+    of the columns of the training, in their order; with categories or dates, an array of objects. Lengths of time are
+    numbers of days.
 
     Parameters
     ----------
@@ -96,7 +109,7 @@ def to_numpy(model: Any) -> str:
         "\n".join(["RAMPS = [  # feature, start and width of each", *bent, "]"]),
         "\n".join(["TERMS = [  # function, ramps, and pieces: slopes and, last, the offset", *terms, "]"]),
         "\n" + _features(known),
-        VALUES.format(count=len(known.functions)),
+        VALUES.format(count=len(known.functions), columns=len(known.columns)),
     ]
     if known.classes is None:
         answer = REGRESSION if known.levels is None else LEVELS

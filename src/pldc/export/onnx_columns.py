@@ -41,6 +41,8 @@ def add_features(graph: Graph, record: Model) -> str:
 def _column(graph: Graph, columns: Encoding, place: int, features: Sequence[Feature]) -> str:
     """Add the input of one column, and return its features; "" if it has none."""
     name, kind = columns.columns[place].name, columns.columns[place].kind
+    if not name:
+        raise ValueError("A column has the name '', and an input of ONNX needs a name: rename it, and fit again.")
     name = f"{name} " if name in OUTPUTS else name
     x = graph.input(name, 1, {"category": np.object_, "date": np.float64}.get(kind))
     if not features:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pldc.export.learned import record_of
+from pldc.export.learned import in_single, record_of
 from pldc.export.onnx_columns import add_features
 from pldc.export.onnx_nodes import Graph
 from pldc.function import PLDC, Hinges
@@ -61,6 +61,8 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
         )
     if explain and record.levels is not None:
         raise ValueError("Several quantiles have no explanation: export functions_ one by one.")
+    if dtype == "single":
+        in_single(record)
     graph = Graph(np.float64, DTYPES[dtype])
     if style == "relu":
         _network(graph, record)

@@ -78,6 +78,9 @@ class PiecewiseLinear(nn.Module):
         return values.float() if self.single else values
 
     def _values(self, x: Tensor) -> Tensor:
+        if x.ndim != 2 or x.shape[1] != len(self.center):
+            wanted = f"(n, {len(self.center)})"
+            raise ValueError(f"x must be a tensor of rows, of shape {wanted}; it has shape {tuple(x.shape)}.")
         x = x.to(self.center.dtype)  # double, also between inputs and outputs that are single
         x = torch.where(torch.isnan(x), self.fill, x) - self.center
         out: list[Tensor] = [torch.zeros(len(x), dtype=x.dtype, device=x.device) for _ in range(self.count)]

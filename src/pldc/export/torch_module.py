@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from pldc.export.learned import learned
+from pldc.export.learned import in_single, learned
 from pldc.function.checks import choice
 
 if TYPE_CHECKING:
@@ -36,4 +34,4 @@ def to_torch(model: Any, dtype: str = "double") -> PiecewiseLinear:
         raise ImportError("to_torch needs PyTorch: pip install 'pldc[gpu]'.") from None
     from pldc.export.torch_layers import PiecewiseLinear
 
-    return PiecewiseLinear(learned(model, np.float64 if dtype == "double" else np.float32), dtype)
+    return PiecewiseLinear(learned(model) if dtype == "double" else in_single(model), dtype)

@@ -309,7 +309,8 @@ class PLDC(TermSum):
 
         A hidden layer maps h to ``max(weight @ h + bias, 0)``; the last one, of one row, has no maximum. With K pieces
         in the longest part there are 2⌈log₂ K⌉ hidden layers, as in the paper; of P pieces in all, none has more than
-        2P nodes. Hinges take one more layer, of a node for each knot and two for each feature. A default fit of 200
+        2P nodes. Hinges take one more layer, of a node for each knot and two for each feature, and another where f has
+        a centre. A default fit of 200
         rows and 5 features has 11 hidden layers of at most 1700 nodes: 42 MB. Layers above a GiB are refused.
 
         Parameters

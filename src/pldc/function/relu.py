@@ -22,7 +22,7 @@ MOST_WEIGHTS = 1 << 27  # of a layer: a GiB
 def to_relu(terms: tuple[Term, ...], compact: bool = False, center: tuple[float, ...] | None = None) -> Layers:
     """Return layers (weight, bias) of a ReLU network that computes a sum of terms; see :meth:`pldc.PLDC.to_relu`.
 
-    The first layer takes away the centre and makes the ramps of hinges, if there are any. Then values are halved in
+    The first layers take away the centre and make the ramps of hinges, if there are any. Then values are halved in
     number, pair by pair: max(a, b) = relu(a − b) + relu(b) − relu(−b). A value without a partner is carried along as
     relu(v) − relu(−v). Parts that have come down to one value are added up, and carried along as one.
     """
@@ -45,17 +45,20 @@ def to_relu(terms: tuple[Term, ...], compact: bool = False, center: tuple[float,
 def _ramps(terms: tuple[Term, ...], center: tuple[float, ...] | None) -> tuple[Layers, list[Array]]:
     """Return a layer with relu(x), relu(−x) and relu(x − knot), and the columns of each term as sums of its outputs.
 
-    x is less the centre. Of neighbouring knots a and b, the ramp is (relu(x − a) − relu(x − b)) / (b − a). Without
-    hinges and centre there is no layer.
+    Of neighbouring knots a and b, the ramp is (relu(x − a) − relu(x − b)) / (b − a). A centre is taken away in a layer
+    before: a knot added to one that is far away would lose its digits. Without hinges and centre there is no layer.
     """
     d = terms[0].n_features
     eye = np.eye(d)
     knots = [(j, each) for term in terms if term.hinges is not None for j, each in enumerate(term.hinges.knots)]
     if not knots and center is None:
         return [], [eye] * len(terms)
-    origin = np.zeros(d) if center is None else np.array(center)
-    weight = np.vstack([eye, -eye, *(np.tile(eye[j], (len(each), 1)) for j, each in knots)])
-    bias = np.concatenate([-origin, origin, *(-(origin[j] + each) for j, each in knots)])
+    both = np.vstack([eye, -eye])
+    layers = [] if center is None else [(both, both @ -np.array(center))]
+    weight = np.vstack([both, *(np.tile(eye[j], (len(each), 1)) for j, each in knots)])
+    bias = np.concatenate([np.zeros(2 * d), *(-each for _, each in knots)])
+    if knots or center is None:
+        layers.append((weight if center is None else weight @ both.T, bias))
     columns, node = [], 2 * d
     for term in terms:
         matrix, ramp = np.zeros((term.plus.n_features, len(bias))), d
@@ -66,7 +69,7 @@ def _ramps(terms: tuple[Term, ...], center: tuple[float, ...] | None) -> tuple[L
                 ramp, node = ramp + 1, node + 1
             node += len(each) > 0
         columns.append(matrix)
-    return [(weight, bias)], columns
+    return layers, columns
 
 
 def _added_up(groups: Groups) -> Groups:

@@ -1,0 +1,220 @@
+"""From the columns of a table to the features that functions see, in SQL, and what databases say differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import frexp
+from typing import Any
+
+import numpy as np
+
+from pldc.columns.features import MONDAY
+from pldc.export.learned import Learned, levels, number_of
+
+MOST_ARGUMENTS = 50  # of a function: SQLite may allow no more than 100
+LARGEST = 1.7e308  # of a number: what is beyond is none
+SOURCE = "source_row"  # what the table is called in the statement
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What databases say differently; ``{}`` or ``{0}`` stands for an expression.
+
+    `real` is the number in a cell, and `days` a date: NULL if it is missing, infinite if it is none. `text` is that of
+    a level, as the model reads cells: whole numbers without a point, booleans as True and False. `booleans` is the same
+    where the table cannot tell them from 0 and 1. `numeral` is a cell that is no whole number but a number, else NULL:
+    databases have other texts for such than Python. `sure` says that literals are read to the last bit.
+    """
+
+    greatest: str
+    least: str
+    real: str
+    text: str
+    numeral: str
+    days: str
+    literal: str = "{}"
+    booleans: str = ""
+    sure: bool = True
+    cases: bool = False  # whether names that differ by capital letters are two
+
+    def number(self, value: float) -> str:
+        """Return a floating-point number."""
+        return self.literal.format(repr(value)) if "e" not in repr(value) else repr(value)
+
+    def exact(self, value: float) -> str:
+        """Return a number to the last bit, to be compared: a whole number times or by powers of two if need be."""
+        if self.sure or (len(repr(abs(value))) <= 16 and "e" not in repr(value)):
+            return self.number(value)
+        share, power = frexp(value)
+        whole, power = int(share * 2.0**53), power - 53
+        sign, factors = "*" if power > 0 else "/", [2**62] * (abs(power) // 62) + [2 ** (abs(power) % 62)]
+        return f"(CAST({whole} AS REAL){''.join(f' {sign} {factor}' for factor in factors)})"
+
+    def largest(self, values: Sequence[str], function: str = "") -> str:
+        """Return the largest of several expressions, a few at a time."""
+        name, values = function or self.greatest, list(values)
+        while len(values) > 1:
+            chunks = [values[k : k + MOST_ARGUMENTS] for k in range(0, len(values), MOST_ARGUMENTS)]
+            values = [f"{name}({', '.join(chunk)})" if len(chunk) > 1 else chunk[0] for chunk in chunks]
+        return values[0]
+
+
+# In SQLite any cell may hold a text. A text that is a number, compared to a number, is one; another is beyond all.
+BLANK = "trim({0}, ' ' || char(9, 10, 13)) = ''"
+SQLITE_REAL = (
+    "CASE WHEN typeof({0}) IN ('real', 'integer', 'null') THEN CAST({0} AS REAL) "
+    f"WHEN {BLANK} THEN NULL WHEN {{0}} <= CAST(9e999 AS REAL) THEN CAST({{0}} AS REAL) "
+    "ELSE CASE lower(trim({0})) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 ELSE 9e999 END END"
+)
+# A clock with an offset is none of the training's, and "12:00" or "now" are no dates.
+SQLITE_DAYS = (
+    "CASE WHEN typeof({0}) IN ('real', 'integer', 'null') THEN CAST({0} AS REAL) "
+    f"WHEN {BLANK} THEN NULL WHEN {{0}} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' "
+    "AND NOT {0} GLOB '*[+-][0-9][0-9]:[0-9][0-9]' THEN COALESCE("
+    "(CAST(strftime('%s', {0}) AS REAL) + strftime('%f', {0}) - strftime('%S', {0})) / 86400.0, 9e999) ELSE 9e999 END"
+)
+DIALECTS = {
+    "sqlite": Dialect(
+        "max",
+        "min",
+        SQLITE_REAL,
+        "CAST({0} AS TEXT)",
+        "CASE WHEN typeof({0}) = 'real' THEN {0} END",
+        SQLITE_DAYS,
+        booleans="CASE WHEN typeof({0}) = 'integer' THEN CASE {0} WHEN 1 THEN 'True' WHEN 0 THEN 'False' "
+        "ELSE CAST({0} AS TEXT) END ELSE CAST({0} AS TEXT) END",
+        sure=False,
+    ),
+    "postgresql": Dialect(
+        "GREATEST",
+        "LEAST",
+        "NULLIF(CAST({} AS DOUBLE PRECISION), 'NaN')",
+        "CASE WHEN CAST(pg_typeof({0}) AS TEXT) = 'boolean' THEN initcap(CAST({0} AS TEXT)) WHEN CAST(pg_typeof({0}) "
+        "AS TEXT) IN ('double precision', 'real', 'numeric') THEN NULLIF(CAST({0} AS TEXT), 'NaN') "
+        "ELSE CAST({0} AS TEXT) END",
+        "CASE CAST(pg_typeof({0}) AS TEXT) WHEN 'real' THEN CAST(CAST(CAST({0} AS TEXT) AS REAL) AS DOUBLE PRECISION) "
+        "WHEN 'double precision' THEN CAST(CAST({0} AS TEXT) AS DOUBLE PRECISION) "
+        "WHEN 'numeric' THEN CAST(CAST({0} AS TEXT) AS DOUBLE PRECISION) END",
+        "(CAST(EXTRACT(EPOCH FROM CAST({} AS TIMESTAMP)) AS DOUBLE PRECISION) / 86400.0)",
+        cases=True,
+    ),
+    "duckdb": Dialect(
+        "greatest",
+        "least",
+        "nullif(CAST({} AS DOUBLE), 'NaN'::DOUBLE)",
+        "CASE WHEN typeof({0}) = 'BOOLEAN' THEN replace(replace(CAST({0} AS VARCHAR), 't', 'T'), 'f', 'F') "
+        "WHEN typeof({0}) IN ('DOUBLE', 'FLOAT') THEN nullif(CAST({0} AS VARCHAR), 'nan') "
+        "ELSE CAST({0} AS VARCHAR) END",
+        "CASE WHEN typeof({0}) = 'FLOAT' THEN CAST(TRY_CAST(CAST({0} AS VARCHAR) AS FLOAT) AS DOUBLE) "
+        "WHEN typeof({0}) = 'DOUBLE' OR typeof({0}) LIKE 'DECIMAL%' THEN TRY_CAST(CAST({0} AS VARCHAR) AS DOUBLE) END",
+        "(epoch_us(CAST({} AS TIMESTAMP)) / 86400000000e0)",
+        "{}e0",  # without an exponent a number is a decimal there
+    ),
+}
+
+
+def column_name(name: str) -> str:
+    """Return a name in quotes."""
+    if "\0" in name:
+        raise ValueError(f"{name!r:.80} cannot be the name of a column or table.")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def cell_of(name: str) -> str:
+    """Return a column of the table; by itself, SQLite would read the name of one that is not there as a text."""
+    return f"{SOURCE}.{column_name(name)}"
+
+
+def text_literal(value: str) -> str:
+    """Return a text in quotes."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def read_cells(known: Learned, words: Dialect) -> list[str]:
+    """Return what is read of each column that some feature needs: c0, … and, where levels are numbers, n0, …."""
+    out = []
+    for place in sorted({feature.column for feature in known.features}):
+        name, kind = known.columns[place]
+        text = words.booleans if _doubtful(known, words, place) else words.text
+        cell = {"number": words.real, "category": text, "date": words.days}[kind]
+        out.append(f"{cell.format(cell_of(name))} AS c{place}")
+        if kind == "category" and _numeric(known, words, place):
+            out.append(f"{words.numeral.format(cell_of(name))} AS n{place}")
+    return out
+
+
+def centred_features(known: Learned, words: Dialect) -> list[str]:
+    """Return the expression of each feature of the cells, less the centre."""
+    features = [FEATURES[feature.kind](known, words, feature) for feature in known.features]
+    both = zip(features, known.center.tolist(), strict=True)
+    return [f"{expression} - {words.number(middle)}" if middle else expression for expression, middle in both]
+
+
+def all_there(known: Learned, inputs: Sequence[str]) -> list[str]:
+    """Return conditions for a prediction: no number is missing that nothing stands in for, or infinite, or no number.
+
+    A cell that is no number is infinite up to here. Functions would skip it, or cut it to the limits.
+    """
+    named = zip(inputs, known.features, strict=True)
+    return [f"abs({short}) <= {LARGEST}" for short, feature in named if feature.kind in ("number", "date")]
+
+
+def _doubtful(known: Learned, words: Dialect, place: int) -> bool:
+    """Say whether 1 and 0 in a column of categories are True and False, for want of booleans in the database."""
+    own = levels(known.features, place)
+    return bool(words.booleans and own & {"True", "False"} and not own & {"0", "1"})
+
+
+def _numeric(known: Learned, words: Dialect, place: int) -> bool:
+    """Say whether a level of a column may be that of a number, or of a boolean that is stored as one."""
+    return _doubtful(known, words, place) or any(map(_looks_like_number, levels(known.features, place)))
+
+
+def _looks_like_number(level: str) -> bool:
+    with suppress(ValueError):
+        return bool(np.isfinite(float(level)))
+    return False
+
+
+def _number(known: Learned, words: Dialect, feature: Any) -> str:
+    cell = f"c{feature.column}"
+    return cell if np.isnan(feature.fill) else f"COALESCE({cell}, {words.number(feature.fill)})"
+
+
+def _missing(known: Learned, words: Dialect, feature: Any) -> str:
+    return f"CASE WHEN c{feature.column} IS NULL THEN {words.number(1.0)} ELSE {words.number(0.0)} END"
+
+
+def _level(known: Learned, words: Dialect, feature: Any) -> str:
+    return _looked_up(known, words, feature.column, [(feature.level, 1.0)], 0.0)
+
+
+def _statistic(known: Learned, words: Dialect, feature: Any) -> str:
+    value = _looked_up(known, words, feature.column, feature.table, feature.default)
+    return f"CASE WHEN c{feature.column} IS NULL THEN {words.number(feature.missing)} ELSE {value} END"
+
+
+def _looked_up(known: Learned, words: Dialect, place: int, table: Sequence[tuple[str, float]], other: float) -> str:
+    """Return the value of a level in a table: numbers are compared as numbers, everything else as text."""
+    end = f"ELSE {words.number(other)} END"
+    value = f"CASE c{place} {' '.join(f'WHEN {text_literal(k)} THEN {words.number(v)}' for k, v in table)} {end}"
+    if not _numeric(known, words, place):
+        return value
+    special = {"True": 1.0, "False": 0.0} if _doubtful(known, words, place) else {}
+    numbers = [(special.get(level, number_of(level)), v) for level, v in table]
+    cases = [f"WHEN n{place} = {words.exact(n)} THEN {words.number(v)}" for n, v in numbers if n is not None]
+    return f"CASE {' '.join([f'WHEN n{place} IS NULL THEN {value}', *cases])} {end}"
+
+
+def _date(known: Learned, words: Dialect, feature: Any) -> str:
+    value, number = f"c{feature.column}", words.number
+    if feature.wave != "linear":
+        since, period = f"({value} + {number(MONDAY if feature.period == 7.0 else 0.0)})", number(feature.period)
+        value = f"({since} - {period} * floor({since} / {period}))"
+        value = f"{feature.wave}({number(2.0 * np.pi)} * {value} / {period})"
+    return f"CASE WHEN c{feature.column} IS NULL THEN {number(feature.fill)} ELSE {value} END"
+
+
+FEATURES = {"number": _number, "missing": _missing, "level": _level, "statistic": _statistic, "date": _date}
