@@ -80,6 +80,14 @@ def refuse_no_table(X: Any) -> None:
     refuse_masked("X", X)
 
 
+def is_table(given: Any) -> bool:
+    """Say whether rows and columns were given, and not one row; cells of any types are not converted to find out."""
+    if isinstance(given, Mapping):
+        return False
+    shape = getattr(given, "shape", None)
+    return len(shape) == 2 if isinstance(shape, tuple) else np.asarray(given, dtype=object).ndim == 2
+
+
 def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Array]:
     """Check a table to fit and its targets: an array of numbers, NaN where missing, or columns of several types."""
     refuse_no_table(X)
