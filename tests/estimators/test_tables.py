@@ -312,7 +312,7 @@ def test_a_table_without_rows_is_refused(fitted):
 def test_answers_take_rows_of_any_frame_with_dates():
     frame = FRAME[["x", "flag", "when"]].assign(wait=pd.to_timedelta(np.arange(N), "h"))
     model = DCRegressor(lam=0.1, n_jobs=1).fit(frame, Y)
-    classes = DCClassifier(lam=0.1, n_jobs=1).fit(frame, Y > np.median(Y))
+    classes = DCClassifier(lam=0.1, loss="log", n_jobs=1).fit(frame, np.median(Y) < Y)
     for other in (pl.from_pandas(frame), pl.from_pandas(frame).to_arrow()):
         for each, wanted in ((model, (float(np.median(Y)),)), (classes, ())):
             found = each.counterfactual(other[1:2], *wanted)

@@ -103,6 +103,14 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
     return Table(table.columns, table.names if hasattr(model, "feature_names_in_") else None), y
 
 
+def plain_labels(y: Any) -> Any:
+    """Return labels of a nullable type of pandas, none missing, as NumPy's: scikit-learn would make floats of them."""
+    dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if dtype is None or dtype.kind not in NUMBERS or y.isna().any():
+        return y
+    return y.to_numpy(dtype=dtype)
+
+
 def points(model: Any, X: Any, fitted: Model) -> Array:
     """Return the features of a table to predict at."""
     refuse_no_table(X)
