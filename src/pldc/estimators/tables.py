@@ -77,11 +77,19 @@ def refuse_no_table(X: Any) -> None:
         )
     if hasattr(X, "to_frame") and np.ndim(X) == 1:
         raise ValueError(f"{wanted} a Series. Expected 2D: one row is frame.iloc[[0]], one column frame[['a']].")
+    refuse_lazy(X)
     refuse_masked("X", X)
+
+
+def refuse_lazy(X: Any) -> None:
+    """Refuse a frame of polars that is yet to be computed."""
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        raise TypeError(f"A {type(X).__name__} holds no cells yet, and a table that does is needed: collect() it first.")
 
 
 def is_table(given: Any) -> bool:
     """Say whether rows and columns were given, and not one row; cells of any types are not converted to find out."""
+    refuse_lazy(given)
     if isinstance(given, Mapping):
         return False
     shape = getattr(given, "shape", None)
