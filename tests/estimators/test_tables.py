@@ -325,7 +325,7 @@ def test_answers_take_rows_of_any_frame_with_dates():
 def test_frames_that_are_yet_to_be_computed_are_refused_with_the_remedy(fitted):
     lazy = pl.from_pandas(FRAME).lazy()
     for call in (lambda: DCRegressor().fit(lazy, Y), lambda: fitted.predict(lazy), lambda: fitted.explain(NEW, lazy)):
-        with pytest.raises(TypeError, match=r"A LazyFrame holds no cells yet.*: collect\(\) it first"):
+        with pytest.raises(TypeError, match=r"A LazyFrame holds no cells yet: collect\(\) it first"):
             call()
 
 

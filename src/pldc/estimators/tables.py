@@ -84,7 +84,7 @@ def refuse_no_table(X: Any) -> None:
 def refuse_lazy(X: Any) -> None:
     """Refuse a frame of polars that is yet to be computed."""
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
-        raise TypeError(f"A {type(X).__name__} holds no cells yet, and a table that does is needed: collect() it first.")
+        raise TypeError(f"A {type(X).__name__} holds no cells yet: collect() it first.")
 
 
 def is_table(given: Any) -> bool:
