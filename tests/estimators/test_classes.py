@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
@@ -122,3 +123,16 @@ def test_pickles_hold_no_rows_and_predict_the_same(fitted):
 def test_the_hinge_has_no_few_pieces():
     with pytest.raises(ValueError, match="loss='hinge' is of the program: give n_pieces='rows'"):
         DCClassifier(loss="hinge", n_pieces=2).fit(np.arange(12.0)[:, None], np.arange(12) // 6)
+
+
+@pytest.mark.parametrize("dtype, plain", [("boolean", np.bool_), ("bool[pyarrow]", np.bool_), ("Int64", np.int64)])
+def test_nullable_labels_keep_their_type(dtype, plain):
+    X, y = IRIS[TRAIN[:30], 2:3], pd.Series(LABEL[TRAIN[:30]])
+    y = y > 0 if plain is np.bool_ else y
+    nullable = y.astype(dtype)
+    model = DCClassifier(lam=0.1, loss="log", n_jobs=1).fit(X, nullable)
+    assert model.classes_.dtype == plain and model.predict(X).dtype == plain
+    assert model.score(X, nullable) == model.score(X, y) > 0.9
+    nullable[3] = pd.NA
+    with pytest.raises(ValueError, match="y contains NaN"):
+        model.fit(X, nullable)

@@ -307,3 +307,31 @@ def test_a_table_without_rows_is_refused(fitted):
         DCRegressor().fit(FRAME[:0], Y[:0])
     with pytest.raises(ValueError, match="0 sample"):
         fitted.predict(NEW[:0])
+
+
+def test_answers_take_rows_of_any_frame_with_dates():
+    frame = FRAME[["x", "flag", "when"]].assign(wait=pd.to_timedelta(np.arange(N), "h"))
+    model = DCRegressor(lam=0.1, n_jobs=1).fit(frame, Y)
+    classes = DCClassifier(lam=0.1, loss="log", n_jobs=1).fit(frame, np.median(Y) < Y)
+    for other in (pl.from_pandas(frame), pl.from_pandas(frame).to_arrow()):
+        for each, wanted in ((model, (float(np.median(Y)),)), (classes, ())):
+            found = each.counterfactual(other[1:2], *wanted)
+            assert found.point[0] == each.counterfactual(frame[1:2], *wanted).point[0]
+            for rows, method in ((1, "local"), (3, "path"), (3, "shapley")):
+                one, same = (each.explain(t[:2], reference=t[:rows], method=method) for t in (other, frame))
+                np.testing.assert_array_equal(one.contributions, same.contributions)
+
+
+def test_frames_that_are_yet_to_be_computed_are_refused_with_the_remedy(fitted):
+    lazy = pl.from_pandas(FRAME).lazy()
+    for call in (lambda: DCRegressor().fit(lazy, Y), lambda: fitted.predict(lazy), lambda: fitted.explain(NEW, lazy)):
+        with pytest.raises(TypeError, match=r"A LazyFrame holds no cells yet: collect\(\) it first"):
+            call()
+
+
+def test_what_a_row_lacks_or_has_too_much_is_said(fitted):
+    row = NEW.iloc[0].to_dict()
+    with pytest.raises(ValueError, match=r"it lacks \['flag', 'cut', 'city', 'when'\]\."):
+        fitted.explain(NEW, reference={"x": 0.0})
+    with pytest.raises(ValueError, match=r"it has \['y'\]\."):
+        fitted.explain(NEW, reference=row | {"y": 1.0})

@@ -41,9 +41,8 @@ def test_every_row_is_in_a_region_whose_plane_is_its_margin():
 def test_a_border_by_hand():
     """Scores |x| and 1: the second wins inside, by 1 − |x|, and each side is a plane of its own."""
     functions = [abs(PLDC.affine([1.0])), PLDC.affine([0.0], 1.0)]
-    table = class_regions(functions, [[-3.0], [-2.0], [-4.0], [0.5], [0.25], [2.0]], np.array(["out", "in"])).columns(
-        ["x"]
-    )
+    found = class_regions(functions, [[-3.0], [-2.0], [-4.0], [0.5], [0.25], [2.0]], np.array(["out", "in"]))
+    table = found.columns(["x"])
     assert table["class"].tolist() == ["out", "in", "out"] and table["runner-up"].tolist() == ["in", "out", "in"]
     assert table["rows"].tolist() == [3, 2, 1]
     np.testing.assert_allclose(table["share"], [0.5, 1 / 3, 1 / 6])
@@ -52,4 +51,6 @@ def test_a_border_by_hand():
     np.testing.assert_allclose(table["slope of x"], [-1.0, -1.0, 1.0])
     np.testing.assert_allclose(table["typical margin"], [2.0, 1.0 - table["typical x"][1], 1.0])
     assert "value" not in table and table["where"][0].startswith("x")
+    told = [line.split()[0] for line in found.to_text(["x"]).splitlines()]
+    assert "margin" in told and "value" not in told
     assert table["lowest x"].tolist() == [-4.0, 0.25, 2.0] and table["highest x"].tolist() == [-2.0, 0.5, 2.0]

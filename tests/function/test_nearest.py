@@ -132,3 +132,15 @@ def test_over_wide_ranges_no_whole_number_is_nearer_than_the_bound(seed):
         )
         found = nearest_crossing(f, x, threshold, np.array([1 / size]), box, whole=np.array([True]))
         assert found.cost == pytest.approx(nearest, rel=1e-9) and found.bound <= nearest
+
+
+def test_the_solver_writes_nothing_to_the_screen(capfd):
+    """It does where it repairs a point: of these programs it once did each time."""
+    for seed in (11, 12, 13, 14):
+        rng = np.random.default_rng(seed)
+        parts = [MaxAffine(rng.normal(size=(4, 3)), rng.normal(size=4)) for _ in range(4)]
+        f = PLDC.total([PLDC(*parts[:2]), PLDC(*parts[2:])])
+        to = float(f(np.zeros((1, 3)))[0]) + 2.0
+        box, whole = np.tile([-3.0, 3.0], (3, 1)), np.array([True, True, False])
+        assert nearest_crossing(f, np.zeros(3), to, np.ones(3), box, whole=whole).point is not None
+    assert capfd.readouterr().out == ""

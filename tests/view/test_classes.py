@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -52,7 +53,15 @@ def test_it_draws_into_axes_that_are_given_and_refuses_the_rest(model):
     assert plot_classes(model, X, Y, grid=20, ax=ax) is ax
     with pytest.raises(TypeError, match="fitted DCClassifier, not DCRegressor"):
         plot_classes(DCRegressor(), X, Y)
-    with pytest.raises(ValueError, match="two features"):
+    with pytest.raises(ValueError, match="Two columns of numbers .* X has the shape"):
         plot_classes(model, X[:, :1], Y)
     with pytest.raises(ValueError, match="one class for each of 60 rows"):
         plot_classes(model, X, Y[:5])
+
+
+@pytest.mark.parametrize("more", [{}, {"a": X[:, 0], "b": X[:, 1]}])
+def test_columns_that_are_no_numbers_are_named(more):
+    frame = pd.DataFrame({"x": X[:, 0], "word": np.tile(["u", "v"], 30), **more})
+    model = DCClassifier(lam=0.1, loss="log", n_jobs=1).fit(frame, Y)
+    with pytest.raises(ValueError, match=r"Two columns of numbers .* needed: .* of these \['word'\] hold something"):
+        plot_classes(model, frame, Y)

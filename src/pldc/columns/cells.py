@@ -95,7 +95,8 @@ class Table:
         if self.names is not None and set(self.names) != set(names):
             lacking = [name for name in names if name not in self.names]
             strange = [name for name in self.names if name not in names]
-            raise ValueError(f"The table must have the columns of the training: it lacks {lacking}, and has {strange}.")
+            told = [f"{verb} {found}" for verb, found in (("lacks", lacking), ("has", strange)) if found]
+            raise ValueError(f"The table must have the columns of the training, no others: it {', and '.join(told)}.")
         if len(self.columns) != len(names):
             raise ValueError(f"The table has {len(self.columns)} columns; the model was fitted to {len(names)}.")
         if self.names is None:

@@ -20,7 +20,7 @@ from pldc.estimators.checks import check_weight, shown
 from pldc.estimators.class_reading import ClassReading
 from pldc.estimators.counterfactuals import ClassCounterfactuals
 from pldc.estimators.sources import over_blocks, targets_of
-from pldc.estimators.tables import Given, encoded, read
+from pldc.estimators.tables import Given, encoded, plain_labels, read
 from pldc.function.max_affine import Array
 from pldc.model import Model
 from pldc.problem.losses import Hinge, LogLoss, Loss, make_loss
@@ -190,14 +190,18 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
         groups: ArrayLike | None = None,
         monitor: Monitor | None = None,
     ) -> DCClassifier:
-        """Fit the scores to labels of any kind, of two classes at least; the rest is as for :meth:`DCRegressor.fit`."""
+        """Fit the scores to labels, of two classes at least; the rest is as for :meth:`DCRegressor.fit`.
+
+        Labels are text, whole numbers (as floats, too), booleans or levels of a category. Of other kinds, such as
+        numbers with fractions or dates, make text.
+        """
         self._fit(X, y, sample_weight, groups, monitor)
         return self
 
     def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
         """Check the data; the table and the labels become numbers."""
         check_labels(y)
-        X, y = read(self, X, y)
+        X, y = read(self, X, plain_labels(y))
         check_classification_targets(y)
         weight = check_weight(sample_weight, len(y))
         with np.errstate(over="ignore"):
@@ -283,7 +287,7 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
         if is_source(X):
             check_is_fitted(self, "model_")
             y, sample_weight = targets_of(X, y, sample_weight)
-        return float(accuracy_score(y, np.asarray(self.predict(X)), sample_weight=sample_weight))
+        return float(accuracy_score(plain_labels(y), np.asarray(self.predict(X)), sample_weight=sample_weight))
 
 
 __all__ = ["DCClassifier"]

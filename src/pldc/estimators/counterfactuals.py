@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pldc.columns.cells import Table, is_missing
 from pldc.estimators.checks import positive, shown
 from pldc.estimators.reading import column_of
+from pldc.estimators.tables import is_table
 from pldc.function import Counterfactual
 from pldc.function.counterfactual import nearest_crossing, nearest_lead
 from pldc.function.max_affine import Array
@@ -103,7 +104,7 @@ class Counterfactuals:
     def _given_row(self: Any, x: Any) -> Given:
         """Read one row, and keep its cells as they are."""
         model = self.model_
-        if np.ndim(x) != 2:
+        if not is_table(x):
             row, names = self._one_row("x", model.reference(self._reference(x))), model.column_names
             if hasattr(x, "keys"):
                 keys = names if set(names) <= set(x.keys()) else range(len(names))

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pldc.estimators.checks import choice, shown
+from pldc.estimators.tables import is_table
 from pldc.function import PLDC, Contributions, Curve, Explanation, Interactions, LevelMeans
 from pldc.function.contributions import METHODS, contributions
 from pldc.function.curve import category_curve, partial_dependence
@@ -56,7 +57,7 @@ class Reading:
     def _reference(self: Any, reference: Any) -> Any:
         """Return a point given by its columns, or as a table of one row, in the features that the function sees."""
         columns = self.model_.columns
-        if reference is not None and np.ndim(reference) == 2:
+        if reference is not None and is_table(reference):
             if len(reference) != 1:
                 raise ValueError(
                     f"Slopes need one reference, got a table of {len(reference)} rows: give one of them, or "
@@ -113,7 +114,7 @@ class Reading:
 
     def _references(self: Any, reference: Any) -> Array:
         """Return the rows that contributions are measured from: one, or those of a table."""
-        if reference is not None and np.ndim(reference) == 2:
+        if reference is not None and is_table(reference):
             return np.asarray(self._points(reference))
         return self._one_row("reference", self.model_.reference(self._reference(reference)))[None]
 

@@ -77,7 +77,23 @@ def refuse_no_table(X: Any) -> None:
         )
     if hasattr(X, "to_frame") and np.ndim(X) == 1:
         raise ValueError(f"{wanted} a Series. Expected 2D: one row is frame.iloc[[0]], one column frame[['a']].")
+    refuse_lazy(X)
     refuse_masked("X", X)
+
+
+def refuse_lazy(X: Any) -> None:
+    """Refuse a frame of polars that is yet to be computed."""
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        raise TypeError(f"A {type(X).__name__} holds no cells yet: collect() it first.")
+
+
+def is_table(given: Any) -> bool:
+    """Say whether rows and columns were given, and not one row; cells of any types are not converted to find out."""
+    refuse_lazy(given)
+    if isinstance(given, Mapping):
+        return False
+    shape = getattr(given, "shape", None)
+    return len(shape) == 2 if isinstance(shape, tuple) else np.asarray(given, dtype=object).ndim == 2
 
 
 def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Array]:
@@ -93,6 +109,14 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
     validate_data(model, X, skip_check_array=True)
     check_consistent_length(X, y)
     return Table(table.columns, table.names if hasattr(model, "feature_names_in_") else None), y
+
+
+def plain_labels(y: Any) -> Any:
+    """Return labels of a nullable type of pandas, none missing, as NumPy's: scikit-learn would make floats of them."""
+    dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if dtype is None or dtype.kind not in NUMBERS or y.isna().any():
+        return y
+    return y.to_numpy(dtype=dtype)
 
 
 def points(model: Any, X: Any, fitted: Model) -> Array:

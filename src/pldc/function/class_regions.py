@@ -52,8 +52,9 @@ class ClassRegions:
         return head | {"typical margin" if name == "value" else name: column for name, column in rest.items()}
 
     def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10, width: int = 79) -> str:
-        """Return the fullest regions as plain text; value and slopes are those of the margin."""
-        return self.regions.to_text(feature_names, most, width, {"class": self.winner, "runner-up": self.runner_up})
+        """Return the fullest regions as plain text: margins at their typical rows, and slopes of the margin."""
+        also = {"class": self.winner, "runner-up": self.runner_up}
+        return self.regions.to_text(feature_names, most, width, also, value="margin")
 
     def __str__(self) -> str:
         return self.to_text()

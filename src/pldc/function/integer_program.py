@@ -16,10 +16,12 @@ sums must reach τ, as a score that leads all others, they share the terms that 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import diags_array
 
 from pldc.function.max_affine import Array, MaxAffine
 from pldc.function.mixed_integer import Program
@@ -28,6 +30,7 @@ from pldc.function.term import Term
 MOST_BINARIES = 3000
 INFEASIBLE, FAILED = 2, 4  # of milp
 CLOSE = 1e-6  # relative gap at which a program is solved
+LEAST = 1e-3  # seconds for a program where time is out
 
 
 def nearest_by_integers(
@@ -228,28 +231,26 @@ class _Program:
 
     def solve(self, max_seconds: float) -> tuple[Array | None, float]:
         """Return the nearest point, or None, and a bound on its cost."""
-        program = self.program.assembled()
-        integer, low, high = program.integrality, program.lower, program.upper
-        constraints, price = LinearConstraint(program.A, program.row_lower, program.row_upper), np.array(self.price)
-        limits = {"time_limit": float(max_seconds), "mip_rel_gap": CLOSE}
-        for presolve in (True, False):  # of which an error of the solver may come
-            options, bounds = limits | {"presolve": presolve}, Bounds(low, high)
-            found = milp(price, integrality=integer, bounds=bounds, constraints=constraints, options=options)
-            if found.status != FAILED:
-                break
+        program, end = self.program.assembled(), monotonic() + max_seconds
+        integer, low, high, price = program.integrality, program.lower, program.upper, np.array(self.price)
+        exact = LinearConstraint(program.A, program.row_lower, program.row_upper)
+        for constraints, presolve in ((_eased(exact), False), (exact, False), (exact, True)):
+            options = {"time_limit": max(end - monotonic(), LEAST), "mip_rel_gap": CLOSE, "presolve": presolve}
+            found = milp(price, integrality=integer, bounds=Bounds(low, high), constraints=constraints, options=options)
+            clean = None if found.x is None else _held(price, integer, np.round(found.x), low, high, exact)
+            lost = found.status == 0 and (clean is None or price @ clean > found.fun * (1 + CLOSE))
+            if found.status != FAILED and not (lost and constraints is not exact):
+                break  # else: an error of the solver, or what was eased made a difference
         bound = np.inf
         if found.status != INFEASIBLE:  # without a bound of its own, only what was proved optimal bounds itself
             proved = found.fun if found.status == 0 else 0.0
             bound = float(proved if found.mip_dual_bound is None else found.mip_dual_bound)
         if found.x is None:
             return None, bound
-        whole = np.round(found.x)  # binary numbers come with the solver's tolerance: without it, once more
-        low, high = np.where(integer == 1, whole, low), np.where(integer == 1, whole, high)
-        clean = milp(price, bounds=Bounds(low, high), constraints=constraints)
-        found = found if clean.x is None else clean
+        steps = found.x if clean is None else clean
         point, place = self.steps.x.copy(), 0
         for feature, ends in zip(self.steps.free, self.steps.ends, strict=True):
-            r = np.clip(found.x[place : place + len(ends) - 1], 0.0, 1.0)
+            r = np.clip(steps[place : place + len(ends) - 1], 0.0, 1.0)
             place += len(ends) - 1
             point[feature] = np.clip(ends[0] + np.diff(ends) @ r, ends[0], ends[-1])
         return point, bound
@@ -262,3 +263,22 @@ class _Program:
     def _row(self, row: dict[int, float], low: float, high: float) -> None:
         places, factors = np.array(list(row), dtype=np.intp), np.array([list(row.values())], dtype=float)
         self.program.rows(places, factors, low, high)
+
+
+def _eased(exact: LinearConstraint) -> LinearConstraint:
+    """Return rows whose largest factor is at most one.
+
+    The solver takes numbers for whole up to a tolerance. Times a large factor that is more than it lets a row be missed
+    by: it repairs each such point, and writes so to the screen, past Python. Without presolve it hardly ever does.
+    """
+    size = np.maximum(np.abs(exact.A).max(axis=1).toarray().ravel(), 1.0)
+    return LinearConstraint(diags_array(1.0 / size) @ exact.A, exact.lb / size, exact.ub / size)
+
+
+def _held(
+    price: Array, integer: Array, whole: Array, low: Array, high: Array, constraints: LinearConstraint
+) -> Array | None:
+    """Return the best point once more, without the solver's tolerance of whole numbers; None if there is none."""
+    bounds = Bounds(np.where(integer == 1, whole, low), np.where(integer == 1, whole, high))
+    point: Array | None = milp(price, bounds=bounds, constraints=constraints).x
+    return point

@@ -94,6 +94,7 @@ class Regions:
         most: int = 10,
         width: int = 79,
         also: Mapping[str, Array] | None = None,
+        value: str = "value",
     ) -> str:
         """Return the fullest regions as plain text: a column for each, and where each is.
 
@@ -106,6 +107,8 @@ class Regions:
             Of the text.
         also : dict, optional
             More to say of each region, by name.
+        value : str, default="value"
+            What the value at the typical row is called.
         """
         if also is not None and not (
             isinstance(also, Mapping) and all(np.shape(v) == (len(self),) for v in also.values())
@@ -116,7 +119,7 @@ class Regions:
         most, width = min(whole("most", most, 0), len(self)), whole("width", width, 1)
         strong = np.argsort(-(np.abs(slope[:most]) * self._spans()).max(axis=0), kind="stable")
         features = np.sort(strong[:MOST_FEATURES])
-        left = ["region", *also, "rows", "share", "value", *(f"slope of {_cut(names[j])}" for j in features)]
+        left = ["region", *also, "rows", "share", value, *(f"slope of {_cut(names[j])}" for j in features)]
         cells = [
             [
                 str(k),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pldc.function.checks import shown
 from pldc.function.max_affine import Array
 from pldc.view.plots import _figure, _grid
 
@@ -25,7 +26,7 @@ def plot_classes(model: Any, X: ArrayLike, y: ArrayLike, grid: int = 300, ax: An
     Parameters
     ----------
     model : fitted DCClassifier
-        Of two features; ``model.simplify(X, y)`` has few pieces.
+        Of two columns of numbers; ``model.simplify(X, y)`` has few pieces.
     X : array or DataFrame of shape (n, 2)
         Rows to mark; the picture covers their range and a little more.
     y : array of shape (n,)
@@ -42,12 +43,7 @@ def plot_classes(model: Any, X: ArrayLike, y: ArrayLike, grid: int = 300, ax: An
     """
     if not hasattr(model, "functions_") or not hasattr(model, "classes_"):
         raise TypeError(f"Give a fitted DCClassifier, not {type(model).__name__}.")
-    points, label = np.asarray(X, dtype=np.float64), np.asarray(y)
-    if model.n_features_in_ != 2 or points.ndim != 2 or points.shape[1] != 2:
-        raise ValueError(
-            f"Only classes by two features are drawn: this model has {model.n_features_in_}, and X the shape "
-            f"{points.shape}."
-        )
+    points, label = _of_two_numbers(model, X), np.asarray(y)
     if label.shape != (len(points),):
         raise ValueError(f"y must hold one class for each of {len(points)} rows, got shape {label.shape}.")
     Figure = _figure()
@@ -87,6 +83,23 @@ def plot_classes(model: Any, X: ArrayLike, y: ArrayLike, grid: int = 300, ax: An
     if m <= 10:
         ax.legend(loc="best", fontsize="small")
     return ax
+
+
+def _of_two_numbers(model: Any, X: Any) -> Array:
+    """Return the rows of X, if they and the features of the model are two columns of numbers."""
+    wanted, record = "Two columns of numbers without gaps are needed:", model.model_
+    names = record.column_names
+    others = [name for k, name in enumerate(names) if record.number_of(k) is None or record.gap_of(k) is not None]
+    if len(names) != 2 or others:
+        told = f"; of these {shown(others)} hold something else, or have gaps" if others else ""
+        raise ValueError(f"{wanted} this model was fitted to {len(names)}, {shown(list(names))}{told}.")
+    try:
+        points = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{wanted} X cannot be read as numbers, {error!s:.80}.") from None
+    if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
+        raise ValueError(f"{wanted} X has the shape {points.shape}, or cells that are missing or infinite.")
+    return points
 
 
 def _regions(model: Any, spots: Array, first: Array, second: Array) -> Array:

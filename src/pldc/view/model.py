@@ -22,7 +22,8 @@ def plot_model(model: Any, X: Any) -> Any:
     Parameters
     ----------
     model : fitted DCRegressor or DCClassifier
-        Of a classifier, and of several quantiles, curves and regions are not drawn.
+        Curves are of up to four columns of numbers, not of categories or dates. Of a classifier, and of several
+        quantiles, curves and regions are not drawn: ask ``model.curve`` and ``model.region_table`` of the classifier.
     X : array or DataFrame of shape (n, d)
         Rows that curves are means over, and that regions are counted at; the model keeps none of its own.
 
