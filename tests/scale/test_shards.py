@@ -11,7 +11,7 @@ from tests.quick import few_kinds
 from pldc import DCClassifier, DCRegressor
 from pldc.estimators.sources import memory_of
 from pldc.scale import Block, Blocks, Draw, Sums
-from pldc.scale.sources import opened
+from pldc.scale.files import opened
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
