@@ -13,11 +13,13 @@ def whole_parts(path: str, dataset: Any) -> list[Any]:
     parts = list(dataset.get_fragments())
     for part in parts:
         try:
-            _ = part.physical_schema  # is kept by the part
+            names = part.physical_schema.names  # the part keeps it
         except (OSError, ValueError) as error:
             name = name_in(path, part)
             advice = ": mend it, or leave it out of the folder." if name else "."
             raise ValueError(f"{path!r:.200} cannot be read: {name or 'it'} {fault(error)}{advice}") from None
+        if len(set(names)) < len(names):
+            raise ValueError(f"{part.path} has several columns of one name: rename them.")
     if not parts:
         raise ValueError(f"{path!r:.200} cannot be read: there is no file in it.")
     return parts
@@ -51,10 +53,7 @@ def common(path: str, first: Any, parts: list[Any]) -> Any:
     kinds = {field.name: field.type for field in first}
     where: dict[str, str] = {}
     for part in parts:
-        own = part.physical_schema
-        if len(set(own.names)) < len(own.names):
-            raise ValueError(f"{part.path} has several columns of one name: rename them.")
-        for field in own:
+        for field in part.physical_schema:
             name, before = field.name, kinds.get(field.name, field.type)
             kind = wider(before, field.type)
             if kind is None:
