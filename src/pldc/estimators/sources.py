@@ -173,9 +173,9 @@ def width_of(source: Any, y: Any, weight: Any) -> int:
 
 def called_categories(given: Any) -> list[Any]:
     """Return the names and places of columns in the parameter `categorical_features`, which is checked later."""
-    if isinstance(given, str) or np.ndim(given) != 1:
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
         return []
-    wanted = np.asarray(given, dtype=object).tolist()
+    wanted = np.asarray(given, dtype=object).ravel().tolist()
     mask = all(isinstance(each, bool | np.bool_) for each in wanted)
     return [k for k, each in enumerate(wanted) if each] if mask else wanted
 

@@ -229,9 +229,8 @@ def kind_seen(column: RawColumn, name: str) -> str | None:
     if kind in "fMm":
         return None if np.isnan(values[:1]).all() and np.isnan(values).all() else kind_of(column, name)[0]
     if kind == "O":
-        types = set(map(type, values))
-        if types <= {str, type(None)}:  # a short way, since texts are many
-            return "category" if str in types else None
+        if str in set(map(type, values)):  # a short way, since texts are many
+            return "category"
         if all(map(is_missing, values)):
             return None
     return kind_of(column, name)[0]
