@@ -133,7 +133,22 @@ def test_what_cannot_be_read_in_blocks(folder, tmp_path, capsys):
     assert "--drop-missing-target needs a table in memory" in gaps
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("no table")
-    assert "folder, but not of Parquet" in said(capsys, "fit", tmp_path / "notes", *fit, "1GB", code=1)
+    assert "a.txt is no Parquet file, or is cut off" in said(capsys, "fit", tmp_path / "notes", *fit, "1GB", code=1)
+    nowhere = said(capsys, "fit", tmp_path / "nosuch", *fit, "20MB", code=1)
+    assert nowhere == f"pldc: There is no file {tmp_path / 'nosuch'}.\n"
+
+
+def test_what_is_wrong_in_a_folder_is_said_to_its_end(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parts").mkdir()
+    for k, cells in enumerate(([1.5, 2.5], ["a", "b"])):
+        parquet.write_table(pyarrow.table({"c": cells, "y": [1.0, 2.0]}), tmp_path / "parts" / f"{k}.parquet")
+    fit = ("fit", "parts", "--target", "y", "-o", tmp_path / "m.json")
+    told = said(capsys, *fit, code=1)
+    assert "'parts' have cells of different types in column 'c': double in 0.parquet, string in 1.parquet." in told
+    (tmp_path / "parts" / "1.parquet").write_bytes((tmp_path / "parts" / "0.parquet").read_bytes()[:-9])
+    told = said(capsys, *fit, code=1)
+    assert told.endswith("1.parquet is no Parquet file, or is cut off: mend it, or leave it out of the folder.\n")
 
 
 def test_the_index_of_pandas_is_no_feature(tmp_path, capsys):

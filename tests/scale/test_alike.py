@@ -5,7 +5,7 @@ import pytest
 from tests.quick import few_kinds
 
 from pldc import DCClassifier, DCRegressor
-from pldc.scale.sources import opened
+from pldc.scale.files import opened
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -11,7 +11,7 @@ from tests.quick import few_kinds
 from pldc import DCClassifier, DCRegressor, Quantile
 from pldc.estimators.sources import memory_of
 from pldc.scale import Block, Blocks, Draw, Sums
-from pldc.scale.sources import opened
+from pldc.scale.files import opened
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -183,7 +183,16 @@ def test_few_enough_rows_are_fitted_as_in_memory(rows):
 
 
 @pytest.mark.parametrize(
-    ("size", "bytes_"), [("500MB", 5 * 10**8), ("1.5 GB", 15 * 10**8), (2e7, 2 * 10**7), (None, 10**9)]
+    ("size", "bytes_"),
+    [
+        ("500MB", 5 * 10**8),
+        ("1.5 GB", 15 * 10**8),
+        ("500M", 5 * 10**8),
+        ("1GiB", 2**30),
+        ("1G", 10**9),
+        (2e7, 2 * 10**7),
+        (None, 10**9),
+    ],
 )
 def test_memory_is_a_number_or_a_text(size, bytes_):
     assert memory_of(size) == bytes_

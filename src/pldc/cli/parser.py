@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import errno
 import os
 import sys
 import warnings
@@ -19,6 +20,7 @@ from pldc.cli.demo import demo
 from pldc.cli.tables import first_line
 
 WRONG, INTERRUPTED = 1, 130
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a disk, or a share of one, says that is full
 FORMATS = ("onnx", "sql", "c", "js", "numpy")
 EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)  # what files and options can lead to
 
@@ -40,8 +42,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"pldc: {str(stop) or 'interrupted'}", file=sys.stderr)
             return INTERRUPTED
         except EXPECTED as error:
-            print(f"pldc: {first_line(error)}", file=sys.stderr)
+            print(f"pldc: {first_line(named(error, options))}", file=sys.stderr)
             return WRONG
+
+
+def named(error: Exception, options: argparse.Namespace) -> Exception:
+    """Return an error; of a disk that is full, which file that was."""
+    if not isinstance(error, OSError) or error.errno not in FULL or error.filename is not None:
+        return error
+    goal = getattr(options, "output", None)
+    return OSError(f"{'standard output' if goal in (None, '-') else goal} cannot be written: {error.strerror}.")
 
 
 def speak_unicode() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pldc.cli.tables import COLUMNAR, ShellError, first_line, needs, read_csv, require
-from pldc.scale.sources import columns_of, opened
+from pldc.scale.files import columns_of, opened
 
 MOST_CELLS = 125_000_000  # of a table in columns that is read into memory: a gigabyte of numbers
 HEAD = 1000  # rows that tell what a target is
@@ -21,11 +21,13 @@ def stored(path: str, asked: bool, texts: Sequence[str] = (), whole: Sequence[st
     :func:`opened_csv`.
     """
     file = Path(path)
+    if path != "-" and not file.exists():
+        raise ShellError(f"There is no file {path}.")
     if path == "-" or (file.suffix not in (*COLUMNAR, ".csv") and not file.is_dir()):
         if asked:
             raise ShellError(f"{path} goes into memory: --max-memory needs Parquet, Arrow or an unpacked .csv.")
         return None
-    if not file.exists() or (file.suffix == ".csv" and not asked):
+    if file.suffix == ".csv" and not (asked or file.is_dir()):
         return None
     needs("pyarrow")
     try:
@@ -34,15 +36,12 @@ def stored(path: str, asked: bool, texts: Sequence[str] = (), whole: Sequence[st
     except ShellError:
         raise
     except (ValueError, OSError) as error:
-        kind = (
-            "a folder, but not of Parquet"
-            if file.is_dir()
-            else f"no {'CSV' if file.suffix == '.csv' else 'Parquet'} file"
-        )
         cell = str(error).find("In CSV column")
         if cell >= 0:  # a later cell is not what the first ones are
             raise ShellError(f"{first_line(ValueError(str(error)[cell:]))}, in {path}") from None
-        raise ShellError(f"{path} is {kind}: {first_line(error)}") from None
+        if file.suffix == ".csv":
+            raise ShellError(f"{path} is no CSV file: {first_line(error)}") from None
+        raise ShellError(first_line(error)) from None
     if not (asked or file.is_dir() or rows * len(names) > MOST_CELLS or file.suffix in (".feather", ".arrow")):
         return None
     if not rows:

@@ -27,6 +27,7 @@ DATE = r"\s*\d{4}-\d{2}-\d{2}([ T].*)?\s*$"
 DECIMAL_COMMA = r"-?\d{1,3}(\.\d{3})*(,\d+)?|-?\d+,\d+"  # 113,5 and 1.013,5
 MOST_CLASSES = 100  # that a target of text has before it is asked whether they are classes
 ENOUGH = 20  # rows of which more than half may not be classes of their own
+LONGEST = 320  # letters of an error that are shown: with a path, what is wrong, and what to do
 NAMED = 3  # rows that a message names
 
 
@@ -251,4 +252,4 @@ def needs(package: str) -> Any:
 def first_line(error: BaseException) -> str:
     """Return the beginning of what an error says."""
     lines = str(error).splitlines() or [type(error).__name__]
-    return f"{lines[0]:.160}"
+    return f"{lines[0]:.{LONGEST}}"

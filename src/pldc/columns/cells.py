@@ -184,7 +184,7 @@ def cells_as(column: RawColumn, name: str, kind: str, zone: str | None = None) -
         raise ValueError(
             f"The dates of column {name!r} are in the time zone {clock}; in training it was {zone}: convert them."
         )
-    return _days(column.values)
+    return days_of(column.values)
 
 
 def is_date(cell: Any) -> bool:
@@ -307,7 +307,7 @@ def _zone_of(cells: list[Any], name: str) -> str | None:
     return zones.pop()
 
 
-def _days(values: Array) -> Array:
+def days_of(values: Array) -> Array:
     """Return dates as days since 1970 on their own clock, NaN where missing."""
     if values.dtype.kind == "O":
         values = np.array([_naive(cell) for cell in values], dtype="datetime64[us]")

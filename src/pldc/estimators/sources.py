@@ -11,17 +11,22 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pldc.columns import Encoding
-from pldc.columns.cells import Table
+from pldc.columns.cells import Table, check_labels
 from pldc.estimators.checks import shown
 from pldc.estimators.tables import Given
 from pldc.fit.rest import Rest
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
 from pldc.scale import Block, drawn
-from pldc.scale.sources import Alike, features_of, is_dask, is_source, n_far, opened, reader_of, shards_of
+from pldc.scale.alike import Alike
+from pldc.scale.files import opened
+from pldc.scale.sample import targets, weights_of
+from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, reader_of, shards_of
 from pldc.solve.workers import blas_threads
 
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS = {"": 1, "B": 1}
+UNITS |= {f"{prefix}{byte}": 1000**k for k, prefix in enumerate("KMGT", 1) for byte in ("", "B")}
+UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate("KMGT", 1)}
 MEMORY, MOST_MEMORY = 10**9, 2**63  # bytes, where nothing else is asked for; that anybody has
 SHARE, COPIES = 0.4, 8  # of the memory, for the sample: so many copies of it are there at some moment
 FEWEST, MOST = 5_000, 1_000_000  # rows of a sample
@@ -57,11 +62,14 @@ class Reading:
                 X = np.where(np.isnan(X), 0.0 if self.medians is None else self.medians, X)
         if not np.isfinite(X).all():
             raise ValueError("X contains infinity in a block of the table.")
-        y = np.asarray(block.y)
-        weight = np.ones(len(y)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        y, weight = np.asarray(block.y), weights_of(block)  # checked in each pass: a table may change meanwhile
         if self.classes is None or self.factors is None:
-            return Rows(X, y.astype(np.float64), weight)
+            return Rows(X, targets(y), weight)
+        check_labels(y)
         codes = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+        strange = (self.classes[codes] != y) & (weight > 0)
+        if strange.any():
+            raise ValueError(f"A block has the label {y[strange].tolist()[0]!r:.80}, which no row had at first.")
         return Rows(X, codes.astype(np.float64), weight * self.factors[codes] * (self.classes[codes] == y))
 
 
@@ -77,12 +85,14 @@ def streams(model: Any, X: Any) -> bool:
 
 def memory_of(given: Any) -> int:
     """Return the parameter `max_memory` in bytes: a number, or one with a unit."""
-    wrong = f"max_memory must be None, a number of bytes ≥ 1e7, or a text such as '500MB'; got {shown(given)}."
+    wrong = (
+        f"max_memory must be None, a number of bytes ≥ 1e7, or a text such as '500MB' or '1GiB'; got {shown(given)}."
+    )
     if given is None:
         return MEMORY
     number, unit = given, ""
     if isinstance(given, str):
-        digits = given.strip().rstrip("BKMGTbkmgt ")
+        digits = given.strip().rstrip("BKMGTIbkmgti ")
         unit = given.strip()[len(digits) :].strip().upper()
         try:
             number = float(digits)
@@ -127,8 +137,13 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     threads = model._threads() or blas_threads()
     source = X if isinstance(X, np.ndarray) or is_dask(X) else Alike(X) if callable(X) else opened(X, y)
     shards = shards_of(source, y, weight, threads)
-    room = SHARE * memory_of(model.max_memory) / (8 * COPIES * (width_of(source) + 2))
-    found = drawn(shards, int(np.clip(room, FEWEST, MOST)), of_classes, n_far(source))
+    room = SHARE * memory_of(model.max_memory) / (8 * COPIES * (width_of(source, y, weight) + 2))
+    most = int(np.clip(room, FEWEST, MOST))
+    found = drawn(shards, most, of_classes, n_far(source), called_categories(model.categorical_features))
+    if not found.n:
+        raise ValueError("All weights are zero: there is nothing to fit.")
+    if not of_classes:
+        model._loss().check(found.span)  # of all rows: a sample may lack the one that is wrong
     part = found.rows
     given = model._given(part.X, part.y, part.weight)
     if found.n <= len(part.y):
@@ -145,15 +160,24 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     return given, rest, part.X
 
 
-def width_of(source: Any) -> int:
-    """Return the number of columns of a source."""
+def width_of(source: Any, y: Any, weight: Any) -> int:
+    """Return the number of features of a source: so the same rows have the same sample, however they are stored."""
     if hasattr(source, "schema"):
-        return len(source.schema.names)
-    if callable(source):
-        for block in source():
-            return len(Table.read(block.X).columns)
-        raise ValueError("There are no rows: the source has no block.")
+        return len(names_in(source, y, weight))
+    if isinstance(source, Alike):
+        return len(Table.read(source.look().X).columns)
+    if hasattr(source, "columns"):
+        return len([name for name in source.columns if name not in (y, weight)])
     return int(source.shape[1])
+
+
+def called_categories(given: Any) -> list[Any]:
+    """Return the names and places of columns in the parameter `categorical_features`, which is checked later."""
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
+        return []
+    wanted = np.asarray(given, dtype=object).ravel().tolist()
+    mask = all(isinstance(each, bool | np.bool_) for each in wanted)
+    return [k for k, each in enumerate(wanted) if each] if mask else wanted
 
 
 def over_blocks(model: Any, predict: Callable[[Any], Array], X: Any) -> Any:
@@ -163,7 +187,10 @@ def over_blocks(model: Any, predict: Callable[[Any], Array], X: Any) -> Any:
         from pldc.scale.dask_shards import predicted
 
         return predicted(predict, X, names)
-    return np.concatenate([predict(block) for block in features_of(X, names)])
+    found = [predict(block) for block in features_of(X, names)]
+    if not found:
+        raise ValueError("There are no rows: the source has no block.")
+    return np.concatenate(found)
 
 
 def targets_of(X: Any, y: Any, weight: Any) -> tuple[Array, Array | None]:
@@ -171,6 +198,12 @@ def targets_of(X: Any, y: Any, weight: Any) -> tuple[Array, Array | None]:
     if is_dask(X):
         y, weight = (X[each] if isinstance(each, str) else each for each in (y, weight))
         return np.asarray(y), None if weight is None else np.asarray(weight)
-    blocks = [(block.y, block.weight) for block in reader_of(X, y, weight)()]
-    weights = [w for _, w in blocks if w is not None]
-    return np.concatenate([t for t, _ in blocks]), np.concatenate(weights) if weights else None
+    read = reader_of(X, y, weight)
+    if isinstance(read, Alike):
+        read.look()  # it is asked again, to predict
+    blocks = [(block.y, block.weight) for block in read()]
+    if not blocks:
+        raise ValueError("There are no rows: the source has no block.")
+    weights = [np.ones(len(t)) if w is None else w for t, w in blocks]
+    weighted = any(w is not None for _, w in blocks)
+    return np.concatenate([t for t, _ in blocks]), np.concatenate(weights) if weighted else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +69,10 @@ def refuse_no_table(X: Any) -> None:
     wanted = "X must be a table of shape (n, d), an array or a frame; got"
     if X is None:
         raise ValueError(f"{wanted} None.")
+    first = X[0] if isinstance(X, list | tuple) and len(X) else None
+    if isinstance(X, Iterator) or (isinstance(first, tuple) and len(first) in (2, 3) and np.ndim(first[0]) == 2):
+        what = "a list of blocks" if first is not None else f"an iterator, {X!r:.80}"
+        raise TypeError(f"{wanted} {what}: give a function that returns blocks, (X, y) each, anew at every call.")
     if isinstance(X, (str, os.PathLike)) or callable(X):
         raise ValueError(f"{wanted} {X!r:.80}: only fit, predict, predict_interval and score read it.")
     if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # one kind of sparse matrix is a dict, too

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import numpy as np
 
-from pldc.columns.cells import Table, check_labels
+from pldc.columns.cells import HELD, Table, check_labels
 from pldc.columns.features import Array
+from pldc.scale.hashes import HIGHEST, hashes, kind_seen
+from pldc.scale.schemas import wider
 from pldc.scale.shards import Block, Shards
-
-MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits as if by chance
-HIGHEST = 2**64 - 1
 
 
 class Part(NamedTuple):
@@ -45,6 +45,8 @@ class Sample:
         Lowest and highest target, if they are numbers.
     labels : array
         All targets that there are, if they are classes.
+    kinds : dict
+        What the columns hold, by their names: numbers, categories or dates.
     """
 
     most: int
@@ -52,8 +54,16 @@ class Sample:
     n: int
     span: Array
     labels: Array
+    kinds: dict[str, str] = field(default_factory=dict)
 
     def __add__(self, other: Sample) -> Sample:
+        for name, kind in other.kinds.items():
+            if self.kinds.get(name, kind) != kind:
+                raise ValueError(
+                    f"Column {name!r} holds {HELD[self.kinds[name]]} in one block and {HELD[kind]} in another: give it "
+                    "one type in all blocks, or name it in categorical_features."
+                )
+        check_labels(np.array([*self.labels.tolist(), *other.labels.tolist()], dtype=object))
         parts = [*self.parts]
         for new in other.parts:
             if len(self.parts[0].key) == self.most:  # it is sorted: beyond its last nothing is needed
@@ -63,7 +73,14 @@ class Sample:
         if sum(len(part.key) for part in parts) > 2 * self.most:
             parts = [merged(parts, self.most)]
         span = np.array([min(self.span[0], other.span[0]), max(self.span[1], other.span[1])])
-        return Sample(self.most, tuple(parts), self.n + other.n, span, np.union1d(self.labels, other.labels))
+        return Sample(
+            self.most,
+            tuple(parts),
+            self.n + other.n,
+            span,
+            np.union1d(self.labels, other.labels),
+            self.kinds | other.kinds,
+        )
 
     @property
     def rows(self) -> Part:
@@ -86,6 +103,16 @@ def targets(y: Array) -> Array:
     return numbers
 
 
+def weights_of(block: Block) -> Array:
+    """Return the weights of a block; others than numbers ≥ 0 are refused."""
+    weight = np.ones(len(block.y)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+    if weight.shape != (len(block.y),):
+        raise ValueError(f"A block has {len(block.y)} targets and weights of shape {weight.shape}: give one a row.")
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise ValueError("Weights must be finite numbers ≥ 0; a block has others.")
+    return weight
+
+
 def merged(parts: list[Part], most: int) -> Part:
     """Return the rows with the lowest numbers of all parts."""
     key = np.concatenate([part.key for part in parts])
@@ -105,37 +132,47 @@ class Draw:
         Targets are labels.
     highest : int
         Number, as if by chance, of the rows to keep: so that those of a block need not all travel.
+    categories : collection of str and int
+        Names and places of columns that are categories, whatever their blocks hold.
     """
 
     most: int
     classes: bool = False
     highest: int = HIGHEST
+    categories: Collection[Any] = ()
 
     def __call__(self, block: Block) -> Sample:
         """Draw; weights of zero are left out, and what cannot be learned from is refused."""
         table, y = Table.read(block.X), np.asarray(block.y)
         if len(y) != table.n_rows:
             raise ValueError(f"A block has {table.n_rows} rows and {len(y)} targets.")
-        weight = np.ones(len(y)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
-        if not (np.isfinite(weight).all() and (weight >= 0).all()):
-            raise ValueError("Weights must be finite numbers ≥ 0; a block has others.")
+        weight, kinds = weights_of(block), self.kinds(table)
         span, labels = np.array([np.inf, -np.inf]), np.zeros(0)
         if self.classes:
             check_labels(y)
             labels = np.unique(y[weight > 0])
-            codes = np.searchsorted(labels, np.where(weight > 0, y, labels[:1] if len(labels) else y)).astype(float)
         else:
-            codes = y = targets(y)
+            y = targets(y)
             if (weight > 0).any():
                 span = np.array([y[weight > 0].min(), y[weight > 0].max()])
-        key = hashes(table, codes)
+        key = hashes(table, y)
         here = np.flatnonzero((weight > 0) & (key <= np.uint64(self.highest)))
         at = here[np.argsort(key[here], kind="stable")[: self.most]]
         part = Part(key[at], rows_of(block.X, at), y[at], weight[at])
-        return Sample(self.most, (part,), int((weight > 0).sum()), span, labels)
+        return Sample(self.most, (part,), int((weight > 0).sum()), span, labels, kinds)
+
+    def kinds(self, table: Table) -> dict[str, str]:
+        """Return what the columns hold, as far as it must be the same in all blocks."""
+        names = table.names or tuple(f"x{k}" for k in range(len(table.columns)))
+        found = {
+            name: kind_seen(column, name)
+            for k, (name, column) in enumerate(zip(names, table.columns, strict=True))
+            if name not in self.categories and k not in self.categories
+        }
+        return {name: kind for name, kind in found.items() if kind is not None}
 
 
-def drawn(shards: Shards, most: int, classes: bool, n: int | None) -> Sample:
+def drawn(shards: Shards, most: int, classes: bool, n: int | None, categories: Collection[Any] = ()) -> Sample:
     """Draw a sample of a store.
 
     Parameters
@@ -146,41 +183,19 @@ def drawn(shards: Shards, most: int, classes: bool, n: int | None) -> Sample:
     classes : bool
     n : int or None
         Rows that there are, if it is known and rows are far away: then few more than are wanted travel.
+    categories : collection of str and int
+        As for :class:`Draw`.
     """
     found: Sample
     share = 1.0 if n is None else (most + 10 * most**0.5) / max(n, 1)
     if share < 1:
-        found = shards.sum(Draw(most, classes, int(share * HIGHEST)))
+        found = shards.sum(Draw(most, classes, int(share * HIGHEST), categories))
         if len(found.rows.y) == most:
             return found
     found = shards.sum(
-        Draw(most, classes)
+        Draw(most, classes, categories=categories)
     )  # also where many rows are equal, or weigh nothing: chance has few to choose
     return found
-
-
-def hashes(table: Table, y: Array) -> Array:
-    """Return a number for each row that looks as if by chance; equal rows have the same."""
-    key = np.zeros(table.n_rows, dtype=np.uint64)
-    for values in (*(column.values for column in table.columns), y):
-        key = (key ^ bits_of(values)) * MIX
-        key ^= key >> np.uint64(29)
-    return key
-
-
-def bits_of(values: Array) -> Array:
-    """Return the cells of a column as 64 bits each."""
-    if values.dtype.kind in "biuf":
-        return (values.astype(np.float64) + 0.0).view(np.uint64)
-    if values.dtype.kind in "mM":
-        return values.astype("int64").view(np.uint64)
-    known: dict[Any, int] = {}
-    out = np.empty(len(values), dtype=np.uint64)
-    for k, cell in enumerate(values.tolist()):
-        if cell not in known:
-            known[cell] = crc32(str(cell).encode("utf-8", "surrogatepass"))
-        out[k] = known[cell]
-    return out
 
 
 def rows_of(X: Any, at: Array) -> Any:
@@ -201,7 +216,12 @@ def stacked(parts: list[Any]) -> Any:
     if hasattr(parts[0], "column_names"):
         import pyarrow
 
-        return pyarrow.concat_tables(parts).combine_chunks()
+        types = [reduce(wider, each) for each in zip(*(part.schema.types for part in parts), strict=True)]
+        if None in types:
+            name = parts[0].column_names[types.index(None)]
+            raise ValueError(f"Column {name!r} has several types in the blocks of the table: give it one in all.")
+        schema = pyarrow.schema([*zip(parts[0].column_names, types, strict=True)])
+        return pyarrow.concat_tables([part.cast(schema) for part in parts]).combine_chunks()
     if hasattr(parts[0], "get_columns"):
         import polars
 
