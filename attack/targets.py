@@ -138,7 +138,7 @@ def of_class(cls: type, name: str) -> list[Target]:
     for attribute in dir(cls):
         value = inspect.getattr_static(cls, attribute)
         of_parent = next(base for base in cls.__mro__ if attribute in vars(base))
-        ours = of_parent.__module__.startswith("pldc") and attribute != "score"  # which is scikit-learn's
+        ours = of_parent.__module__.startswith("pldc")
         whole = f"{name}.{attribute}"
         if attribute in OPERATORS and ours:
             found.append(Target(whole, OPERATORS[attribute], cls))

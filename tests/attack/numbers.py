@@ -7,6 +7,9 @@ a spread of 1 around 1e15, eight steps are left of it, and only finite answers a
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +23,7 @@ from pldc import DCClassifier, DCRegressor
 
 ROWS = 24
 SCALES = (1e-150, 1e-20, 1.0, 1e20, 1e150)
+BEYOND = (1e155, 1e300)  # of X alone: squares are beyond all floats
 OFFSETS = (0.0, 1e4, 1e8, 1e12, 1e15)  # in units of the spread
 CLEAR = 1e13  # offset up to which rounding leaves a table its meaning
 KINDS: dict[str, Any] = {
@@ -46,9 +50,12 @@ class Case:
     y_scale: float = 1.0
     y_offset: float = 0.0
     dtype: str = "float64"
+    elsewhere: bool = False  # fitted in another process, too
 
     def __str__(self) -> str:
-        return f"{self.kind}: X {self.x_scale:g} (Z + {self.x_offset:g}), y {self.y_scale:g} (t + {self.y_offset:g})"
+        where = ", other processes" if self.elsewhere else ""
+        x, y = f"X {self.x_scale:g} (Z + {self.x_offset:g})", f"y {self.y_scale:g} (t + {self.y_offset:g})"
+        return f"{self.kind}: {x}, {y}{where}"
 
 
 def cases() -> Iterator[Case]:
@@ -57,6 +64,8 @@ def cases() -> Iterator[Case]:
         of_classes = kind.startswith("classes")
         for a, b in product(SCALES, (1.0,) if of_classes else SCALES):
             yield Case(kind, x_scale=a, y_scale=b)
+        for a in BEYOND:
+            yield Case(kind, x_scale=a)
         for a, b in product(OFFSETS, (0.0,) if of_classes else OFFSETS):
             if a or b:
                 yield Case(kind, x_offset=a, y_offset=b)
@@ -65,6 +74,7 @@ def cases() -> Iterator[Case]:
                 yield Case(kind, x_scale=a, x_offset=b, y_scale=1.0 if of_classes else 1.0 / a, y_offset=0.0)
         for a, b in ((1e-30, 0.0), (1.0, 1e4), (1e30, 10.0)):
             yield Case(kind, x_scale=a, x_offset=b, dtype="float32")
+        yield Case(kind, elsewhere=True)
 
 
 def few() -> Iterator[Case]:
@@ -74,6 +84,7 @@ def few() -> Iterator[Case]:
         yield Case(kind, x_offset=1e12, y_offset=1e6 if y else 0.0)
         if kind not in SLOW:
             yield Case(kind, x_scale=1e-150, **y)
+            yield Case(kind, x_scale=1e300)
             yield Case(kind, x_scale=1e20, x_offset=1e4, dtype="float32")
 
 
@@ -91,6 +102,9 @@ def table(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def check(case: Case) -> None:
     """Fit, predict and explain; raise AssertionError where something is not finite, or does not add up."""
     X, y, t = table(case)
+    if case.elsewhere:
+        check_elsewhere(case)
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)  # a gap that was missed, and is told
@@ -142,6 +156,27 @@ def check_classes(case: Case, model: Any, X: np.ndarray, y: np.ndarray, found: A
     assert (off <= 1e-12 * size).all(), f"{case}: contributions miss the margin by {(off / size).max():.2g}"
     if abs(case.x_offset) <= CLEAR:
         assert model.score(X, y) > 0.7, f"{case}: accuracy {model.score(X, y):.2f}"
+
+
+FIT = """
+import sys
+from tests.attack.numbers import KINDS, Case, table
+kind = sys.argv[1]
+X, y, _ = table(Case(kind))
+model = KINDS[kind].__sklearn_clone__().fit(X, y)
+values = model.predict_proba(X) if kind.startswith("classes") else model.predict(X)
+print(*[float(value).hex() for value in values.ravel()])
+"""
+
+
+def check_elsewhere(case: Case) -> None:
+    """Fit in two other processes, with one and with two threads of the BLAS: the same to the last bit."""
+    told = []
+    for threads, seed in (("1", "1"), ("2", "2")):
+        environment = os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "PYTHONHASHSEED": seed}
+        words = [sys.executable, "-W", "ignore", "-c", FIT, case.kind]
+        told.append(subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert told[0] == told[1] and told[0].count("0x") >= ROWS, f"{case}: processes differ"
 
 
 def finite(case: Case, name: str, values: np.ndarray) -> None:

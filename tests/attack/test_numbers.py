@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.attack import numbers
 from tests.attack.numbers import KINDS, Case, cases, check, few
 from tests.quick import few_kinds, few_starts
 
@@ -19,7 +20,7 @@ def test_answers_are_finite_and_add_up(case):
 def test_cases_reach_the_ends():
     found = list(cases())
     assert {case.kind for case in found} == set(KINDS) and len(set(found)) == len(found)
-    assert max(case.x_scale for case in found) == 1e150 and min(case.y_scale for case in found) == 1e-150
+    assert max(case.x_scale for case in found) == 1e300 and min(case.y_scale for case in found) == 1e-150
     assert max(case.x_offset for case in found) == max(case.y_offset for case in found) == 1e15
 
 
@@ -31,6 +32,13 @@ def test_the_check_can_fail(monkeypatch):
     monkeypatch.setitem(KINDS, "wrong", Wrong(n_pieces="rows", lam=0.02))
     with pytest.raises(AssertionError, match="explained prediction differs"):
         check(Case("wrong"))
+
+
+def test_other_processes_are_compared(monkeypatch):
+    check(Case("rows", elsewhere=True))
+    monkeypatch.setattr(numbers, "FIT", "import sys, os; print(*['0x1', os.environ['OMP_NUM_THREADS']] * 24)")
+    with pytest.raises(AssertionError, match="processes differ"):
+        check(Case("rows", elsewhere=True))
 
 
 FITS = """

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score
 from tests.problems import corner
@@ -51,7 +52,7 @@ def test_classes():
     assert model.certificate_.upper == pytest.approx(loss + model.lam_ * model.seminorm_, rel=1e-12)
 
 
-@pytest.mark.parametrize("settings", [{}, {"shape": "convex"}, {"monotone": [0, 1]}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"shape": "convex"}, {"monotone": [0, 1]}], ids=repr)
 def test_few_pieces_predict_as_well_as_at_the_origin(settings):
     with few_kinds():
         for offset in (1e8, 1e14):
@@ -87,3 +88,20 @@ def test_slopes_beyond_all_floats_are_refused():
     for settings in ({}, {"lam": 0.02}, {"lam": 0.02, "standardize": False}):
         with pytest.raises(ValueError, match="Slopes would be beyond all floats.*Rescale"):
             DCRegressor(**settings).fit(Z * 1e-200, Y * 1e110)
+
+
+@pytest.mark.parametrize("kind", [DCRegressor(), DCRegressor(lam=0.1), DCClassifier(), DCClassifier(lam=0.1)], ids=repr)
+@pytest.mark.parametrize("scale", [1e-308, 1e-310, 1e-320])
+def test_a_table_that_has_no_digits_is_refused(kind, scale):
+    with few_kinds(), pytest.raises(ValueError, match="no digits. Rescale"):
+        clone(kind).fit(Z * scale, Y > 0.8)
+
+
+@pytest.mark.parametrize("kind", [DCRegressor(), DCClassifier()], ids=repr)
+def test_knots_of_numbers_whose_squares_are_beyond_all_floats(kind):
+    with few_kinds():
+        near, far = (clone(kind).fit(Z * scale, Y > 0.8) for scale in (1.0, 2.0**900))
+    assert near.chosen_ == far.chosen_
+    assert near.cv_results_["params"] == far.cv_results_["params"]
+    assert "hinged" in {kind["features"] for kind in far.cv_results_["params"]}
+    assert near.cv_score_ == pytest.approx(far.cv_score_)

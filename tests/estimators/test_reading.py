@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.inspection import partial_dependence
+from sklearn.pipeline import make_pipeline
 from tests.quick import few_kinds, few_starts
 
 from pldc import CrossValidation, DCClassifier, DCRegressor, Quantile
@@ -209,7 +210,10 @@ def test_five_lines(default, few, classes, frame):
         lines = str(model).splitlines()
         assert len(lines) == 5 and model.summary() == str(model)
         assert all(word in line for word, line in zip(words, lines, strict=True)), str(model)
-        assert repr(model) == repr(clone(model))  # scikit-learn's own
+        assert repr(model) == str(model) != repr(clone(model)) and repr(clone(model)).startswith(
+            type(model).__name__ + "("
+        )
+        assert repr(make_pipeline(model)).endswith(f"{repr(clone(model)).splitlines()[-1]})])")
         assert model.model_.seconds > 0
         html = model._repr_html_()
         assert html.endswith("</pre>") and "matters: " in html.rsplit("<pre>", 1)[1]

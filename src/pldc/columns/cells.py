@@ -225,11 +225,15 @@ def is_missing(cell: Any) -> bool:
 def check_labels(y: Any) -> None:
     """Refuse labels of which some are missing, or that cannot be sorted."""
     labels = np.asarray(y)
-    if labels.dtype.kind != "O" or labels.ndim != 1:
+    if labels.dtype.kind in "US" and isinstance(y, list | tuple):  # NumPy would make text of gaps and numbers
+        labels = np.asarray(y, dtype=object)
+    if labels.dtype.kind not in "Of" or labels.ndim != 1:
         return
-    missing = sum(map(is_missing, labels))
+    missing = int(np.isnan(labels).sum()) if labels.dtype.kind == "f" else sum(map(is_missing, labels))
     if missing:
         raise ValueError(f"y contains NaN, or None: {missing} of {len(labels)} labels are missing. Drop these rows.")
+    if labels.dtype.kind == "f":
+        return
     try:
         sorted(set(labels.tolist()))
     except TypeError:

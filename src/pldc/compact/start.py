@@ -92,6 +92,12 @@ def apart(levels: Array, spread: float) -> Array:
     return levels[np.append(True, np.diff(levels) > close)] if len(levels) > 1 else levels
 
 
+def deviation(x: Array) -> float:
+    """Return the standard deviation of numbers of any size: squares of large ones would be beyond all floats."""
+    size = float(np.abs(x).max()) or 1.0
+    return float(np.std(x / size)) * size
+
+
 def quantile_knots(X: Array, count: int, seed: Any) -> Hinges:
     """Return hinges at so many quantiles of each feature, moved a little at random; at its levels, where these are few.
 
@@ -100,13 +106,14 @@ def quantile_knots(X: Array, count: int, seed: Any) -> Hinges:
     rng = None if seed is None else np.random.default_rng(seed)
     knots = []
     for x in X.T:
-        levels = apart(np.unique(x), float(np.std(x)))
+        spread = deviation(x)
+        levels = apart(np.unique(x), spread)
         at = np.linspace(0.0, 1.0, count + 1)
         if rng is not None:
             at[1:-1] += (rng.random(count - 1) - 0.5) / count
         if len(levels) <= 2:
             levels = levels[:0]
         elif len(levels) > count + 1:
-            levels = apart(np.unique(np.quantile(x, at)), float(np.std(x)))
+            levels = apart(np.unique(np.quantile(x, at)), spread)
         knots.append(levels if len(levels) > 1 and (np.diff(levels) > 0).all() else levels[:0])
     return Hinges(knots)

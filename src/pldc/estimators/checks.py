@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from pldc.function.checks import choice, flag, positive, shown, whole
 from pldc.function.device import torch_on
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, real
 
 HUGE = 1e50  # weights beyond which, and below one over which, they are scaled
 
@@ -18,11 +18,7 @@ def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
     """Return one weight ≥ 0 a row: a number of rows, unless all are too large or too small to calculate with."""
     if sample_weight is None:
         return np.ones(n)
-    refuse_masked("sample_weight", sample_weight)
-    given = np.asarray(sample_weight)
-    if given.dtype.kind == "c":
-        raise ValueError("sample_weight must hold real numbers; it is complex.")
-    weight = given.astype(np.float64)
+    weight = real(sample_weight, "sample_weight")
     if weight.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), one weight a row; got {weight.shape}.")
     if not np.isfinite(weight).all():
@@ -33,6 +29,16 @@ def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
         raise ValueError("All values of sample_weight are zero: there is nothing to fit.")
     largest = float(weight.max())
     return weight if 1 / HUGE < largest < HUGE else np.asarray(weight / largest)
+
+
+def to_score(y: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+    """Check targets or labels that predictions are compared with, and weights."""
+    if y is None:
+        raise ValueError("y is missing: score(X, y) compares predictions with it.")
+    refuse_masked("y", y)
+    if np.ndim(y) != 1 and not (np.ndim(y) == 2 and np.shape(y)[1] == 1):
+        raise ValueError(f"y must have shape (n,), a target for each row of X; got {np.shape(y)}.")
+    return y, None if sample_weight is None else check_weight(sample_weight, len(y))
 
 
 def torch_device(name: Any, pieces: str | int) -> str | None:
@@ -53,4 +59,4 @@ def refuse_masked(name: str, value: Any) -> None:
         raise ValueError(f"{name} is a masked array with values that are missing: fill or drop them first.")
 
 
-__all__ = ["check_weight", "choice", "flag", "positive", "refuse_masked", "shown", "torch_device", "whole"]
+__all__ = ["check_weight", "choice", "flag", "positive", "refuse_masked", "shown", "to_score", "torch_device", "whole"]

@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from pldc.columns import Encoding
 from pldc.columns.cells import check_labels
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight, shown
+from pldc.estimators.checks import HUGE, check_weight, shown, to_score
 from pldc.estimators.class_reading import ClassReading
 from pldc.estimators.counterfactuals import ClassCounterfactuals
 from pldc.estimators.sources import over_blocks, targets_of
 from pldc.estimators.tables import Given, encoded, plain_labels, read
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, real
 from pldc.model import Model
 from pldc.problem.losses import Hinge, LogLoss, Loss, make_loss
 from pldc.problem.penalties import Seminorm
@@ -226,10 +226,16 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
             return np.asarray(weight.sum() / np.count_nonzero(total) / np.where(total > 0, total, 1.0))[label]
         if not isinstance(self.class_weight, Mapping):
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {shown(self.class_weight)}.")
-        factors = np.asarray(compute_sample_weight(dict(self.class_weight), y), dtype=np.float64)
-        if not (np.isfinite(factors).all() and (factors >= 0).all()):
+        given = {label: real(factor, "class_weight") for label, factor in self.class_weight.items()}
+        if not all(factor.ndim == 0 and np.isfinite(factor) and factor >= 0 for factor in given.values()):
             raise ValueError(f"class_weight must hold finite numbers ≥ 0, got {shown(self.class_weight)}.")
-        return factors
+        factors = np.asarray(
+            compute_sample_weight({label: float(f) for label, f in given.items()}, y), dtype=np.float64
+        )
+        largest = float(factors.max(initial=0.0))
+        if largest == 0.0:
+            raise ValueError(f"class_weight is zero for all classes of y, {shown(self.class_weight)}.")
+        return factors if largest < HUGE else factors / largest
 
     def _loss(self) -> Loss:
         """Return the loss; "auto" goes with the way of fitting."""
@@ -287,6 +293,8 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
         if is_source(X):
             check_is_fitted(self, "model_")
             y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = to_score(y, sample_weight)
+        check_labels(y)
         return float(accuracy_score(plain_labels(y), np.asarray(self.predict(X)), sample_weight=sample_weight))
 
 

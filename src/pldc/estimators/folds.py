@@ -118,7 +118,13 @@ def scorer_of(model: Any, scoring: Any, classes: np.ndarray | None) -> Callable[
     """Return score(prediction, rows) of a scorer; None, which stands for the loss, if there is none."""
     if scoring is None:
         return None
-    scorer = check_scoring(model, scoring=scoring)
+    try:
+        scorer = check_scoring(model, scoring=scoring)
+    except ValueError:
+        raise ValueError(
+            "scoring must be None, a name among sklearn.metrics.get_scorer_names() or a function score(model, X, y); "
+            f"got {shown(scoring)}."
+        ) from None
 
     def score(prediction: Array, test: Rows) -> float:
         if classes is None:

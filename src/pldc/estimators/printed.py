@@ -18,9 +18,10 @@ class Printed:
         check_is_fitted(self, "model_")
         return summary(self)
 
-    def __str__(self) -> str:
-        """``print`` of a fitted model shows its summary; ``repr`` is that of scikit-learn, fitted or not."""
-        return summary(self) if "model_" in vars(self) else repr(self)
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return the summary of a fitted model; before, and as a step of a pipeline, it is scikit-learn's."""
+        known: str = summary(self) if "model_" in vars(self) else super().__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
+        return known
 
     def _repr_html_inner(self) -> str:
         inner: str = super()._repr_html_inner()  # type: ignore[misc]

@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 from pldc.columns import Encoding
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight, choice, flag
+from pldc.estimators.checks import check_weight, choice, flag, to_score
 from pldc.estimators.counterfactuals import RegressionCounterfactuals
 from pldc.estimators.monotone import signs_of
 from pldc.estimators.reading import RegressionReading
 from pldc.estimators.sources import over_blocks, targets_of
 from pldc.estimators.tables import Given, encoded, read
 from pldc.fit import Settings
-from pldc.function.max_affine import Array
+from pldc.function.max_affine import Array, real
 from pldc.model import Model
 from pldc.problem.losses import Loss, make_loss
 from pldc.problem.penalties import Seminorm
@@ -338,7 +338,8 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
         check_is_fitted(self, "model_")
         if is_source(X):
             y, sample_weight = targets_of(X, y, sample_weight)
-        predicted = np.asarray(self.predict(X))
+        y, sample_weight = to_score(y, sample_weight)
+        y, predicted = real(y, "y"), np.asarray(self.predict(X))
         if self.model_.levels is None:
             return float(r2_score(y, predicted, sample_weight=sample_weight))
         columns = zip(self.model_.levels, predicted.T, strict=True)

@@ -24,6 +24,7 @@ from pldc.fit.students import simplified
 from pldc.function.swaps import importances, sample
 from pldc.model import Model
 from pldc.problem.recipe import Rows, Split
+from pldc.problem.units import with_digits
 from pldc.select.cross_fit import CrossFit
 from pldc.select.folds import mixed
 from pldc.solve.progress import shown
@@ -57,6 +58,7 @@ def fit(given: Rows, settings: Settings, monitor: Monitor | None = None, rest: R
 
     Where there is a rest, the rows are a sample of it: what it chose is then fitted to all.
     """
+    given = given._replace(X=with_digits(given.X))
     if len(settings.recipe.loss.each) > 1:
         return several(given, settings, monitor, rest)
     clock = Clock(settings.max_seconds)
@@ -176,6 +178,7 @@ def simplify(teacher: Model, folds: CrossFit | None, given: Rows, n_pieces: int,
     """
     if teacher.levels is not None:
         raise ValueError(f"This model predicts several quantiles, {teacher.levels}: simplify a model of one of them.")
+    given = given._replace(X=with_digits(given.X))
     order = ClassOrder.by_content(given, settings.recipe.outputs)
     dealt = settings.folds if isinstance(settings.folds, list) else FOLDS
     rows, splits = prepared(order.rows(given), dealt, classes=settings.recipe.outputs > 1)

@@ -240,7 +240,7 @@ def same_variables(terms: Iterable[Term]) -> None:
 
 def split_center(center: Array, spread: Array) -> tuple[Array, Array]:
     """Return a centre as two: where it is near the origin, for the offsets of pieces; where far, for `moved`."""
-    far = np.abs(center) > FAR * spread
+    far = np.abs(center) / FAR > spread
     return np.where(far, 0.0, center), np.where(far, center, 0.0)
 
 

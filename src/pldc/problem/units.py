@@ -67,6 +67,23 @@ class Units:
         return PLDC(parts[0], parts[1]).moved(away + own)
 
 
+def with_digits(X: Array) -> Array:
+    """Return X with columns whose spread is too small for floats to have digits as what they are then: constant.
+
+    Where no other column varies, such a table is refused.
+    """
+    if not len(X):
+        return X
+    with np.errstate(over="ignore"):
+        spread = np.ptp(X, axis=0)
+    lost = (spread > 0) & (spread <= 2 * LEAST)
+    if not lost.any():
+        return X
+    if not (spread > 2 * LEAST).any():
+        raise ValueError(f"X has a spread of {spread.max():.2g}: numbers as small as that have no digits. Rescale it.")
+    return np.where(lost, X[0], X)
+
+
 def weighted_mean(X: Array, weight: Array) -> Array:
     """Return the weighted mean of the rows of X."""
     return np.asarray((weight / weight.sum()) @ X)

@@ -43,6 +43,8 @@ def plot_classes(model: Any, X: ArrayLike, y: ArrayLike, grid: int = 300, ax: An
     """
     if not hasattr(model, "functions_") or not hasattr(model, "classes_"):
         raise TypeError(f"Give a fitted DCClassifier, not {type(model).__name__}.")
+    if np.ma.is_masked(y):
+        raise ValueError("y is a masked array with values that are missing: fill or drop them first.")
     points, label = _of_two_numbers(model, X), np.asarray(y)
     if label.shape != (len(points),):
         raise ValueError(f"y must hold one class for each of {len(points)} rows, got shape {label.shape}.")
