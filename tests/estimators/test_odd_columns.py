@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 from tests.quick import few_kinds
 
-from pldc import DCRegressor, load
+from pldc import DCClassifier, DCRegressor, load
 from pldc.export import to_numpy
 
 N = 36
@@ -323,3 +323,35 @@ def test_a_column_with_the_name_of_an_indicator_is_another_feature():
     )
     assert "a is missing (2)" in str(model.explain(frame[:1])) and len(pd.DataFrame(model.region_table(frame)))
     assert model.counterfactual(frame.iloc[0], float(np.median(model.predict(frame)))).features == tuple(frame.columns)
+
+
+FLAGS = np.arange(40) % 3 == 0
+IDS = 2**60 + np.arange(40) % 4
+DAYS = np.array(["2020-01-01", "2020-01-02", "2020-02-01"], dtype="datetime64[us]")[np.arange(40) % 3]
+
+
+@pytest.mark.parametrize(
+    ("cells", "levels"),
+    [
+        (FLAGS, ("False", "True")),
+        (IDS, tuple(str(2**60 + k) for k in range(4))),
+        (np.arange(40) % 2 + 0.5, ("0.5", "1.5")),
+    ],
+    ids=["booleans", "large numbers", "fractions"],
+)
+def test_numbers_that_are_named_categories_have_the_levels_of_predict(cells, levels):
+    """They were read through floats in training, and as they are afterwards."""
+    table = pd.DataFrame({"a": np.sin(np.arange(40.0)), "k": cells})
+    y = table.a + 3 * (cells == cells[0])
+    for frame, named in ((table, "k"), (table.to_numpy(object), 1)):
+        model = DCRegressor(n_pieces=2, categorical_features=[named]).fit(frame, y)
+        assert model.model_.columns.levels(1) == levels and model.score(frame, y) > 0.9
+    classes = DCClassifier(n_pieces=2, categorical_features=["k"]).fit(table, cells == cells[0])
+    assert classes.score(table, cells == cells[0]) == 1.0
+
+
+def test_categories_that_are_dates_are_found_in_columns_of_dates():
+    table = pd.DataFrame({"a": np.sin(np.arange(40.0)), "day": pd.Categorical(DAYS)})
+    y = table.a + 3 * (DAYS[0] == DAYS)
+    model = DCRegressor(n_pieces=2).fit(table, y)
+    np.testing.assert_array_equal(model.predict(table.assign(day=DAYS)), model.predict(table))

@@ -300,7 +300,7 @@ def text_of(cell: Any, name: str = "") -> str:
         return str(int(number)) if number.is_integer() else repr(number)
     if isinstance(cell, bytes):
         raise TypeError(f"Column {name!r} holds bytes, {cell!r:.80}: decode them to text.")
-    return str(cell)
+    return str(cell.astype("datetime64[us]").item() if isinstance(cell, np.datetime64) else cell)  # as of a Timestamp
 
 
 def _zone_of(cells: list[Any], name: str) -> str | None:

@@ -106,8 +106,14 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
     refuse_masked("y", y)
     table = Table.read(X) if is_frame(X) or is_mixed(X) else None
     if table is None or all(c.values.dtype.kind in NUMBERS and not c.category for c in table.columns):
-        X, y = validate_data(model, X, y, dtype=np.float64, ensure_all_finite="allow-nan", **about_y)
-        return X, y
+        numbers, y = validate_data(model, X, y, dtype=np.float64, ensure_all_finite="allow-nan", **about_y)
+        if (
+            categorical_mask(model.categorical_features, getattr(model, "feature_names_in_", None), numbers.shape[1])
+            is None
+        ):
+            return numbers, y
+        table = Table.read(X)  # levels are of the cells as they are given, True or 2**60 + 1
+        return Table(table.columns, table.names if hasattr(model, "feature_names_in_") else None), y
     table.refuse_empty()
     y = validate_data(model, y=y, **about_y)
     validate_data(model, X, skip_check_array=True)
