@@ -48,8 +48,8 @@ SAMPLED = Path(__file__).with_name("sample.csv")
 MOST_SECONDS = 12.0  # of one core, for the tests of one mutant, as measured before
 LIMIT = 600.0
 AWHILE = 240.0  # seconds after which a mutant counts as one that never ends
-PRELOADED: tuple[str, ...] = ("numpy", "scipy.optimize", "scipy.spatial", "scipy.sparse.csgraph", "sklearn.model_selection", "pytest")
-PRELOADED += ("cvxpy", "joblib", "threadpoolctl", "pandas")
+PRELOADED = ["numpy", "scipy.optimize", "scipy.spatial", "scipy.sparse.csgraph", "sklearn.model_selection", "pytest"]
+PRELOADED += ["cvxpy", "joblib", "threadpoolctl", "pandas"]
 
 
 def rooms() -> list[str]:
