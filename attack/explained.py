@@ -94,4 +94,9 @@ EXPLAINED: dict[tuple[str, str, str], str] = {
         "return list(zip(hinges.source.tolist(), hinges.start.tolist(), hinges.width.tolist(), strict=True))",
         "True → False",
     ): "the three arrays of hinges are made together, an entry a ramp",
+    (
+        "export/solvers.py",
+        "for place, given in zip(form.inputs, inputs, strict=True):",
+        "True → False",
+    ): "another number of inputs is refused before",
 }
