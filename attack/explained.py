@@ -99,4 +99,9 @@ EXPLAINED: dict[tuple[str, str, str], str] = {
         "for place, given in zip(form.inputs, inputs, strict=True):",
         "True → False",
     ): "another number of inputs is refused before",
+    (
+        "export/sql.py",
+        "twice = [name for name, same in zip(names, alike, strict=True) if alike.count(same) > 1]",
+        "True → False",
+    ): "one is made from the other, name by name",
 }
