@@ -55,11 +55,6 @@ EXPLAINED: dict[tuple[str, str, str], str] = {
         "0.2 → 0.4",
     ): "the accuracy of a scale: any near value does",
     (
-        "select/search.py",
-        "lams = [lam * RATIO**e for e in range(AT_ONCE, -1, -1)]",
-        "1 → 2",
-    ): "one λ more to come from: the fit at the last is the one that counts",
-    (
         "compact/members.py",
         "self.rise = self.begin = np.zeros((0, 1))",
         "0 → 1",
