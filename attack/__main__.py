@@ -1,8 +1,8 @@
 """The whole attack: ``make attack``, or ``python -m attack [PART ...] [--again] [--jobs 2]``.
 
 Parts that were finished on the same code are not run again, and one that was stopped goes on where it was. Ends with a
-table of counts, also written to results/summary.rst (parts that are not asked for: as they were last); the exit code is
-1 where anything failed.
+table of counts, also written to results/summary.rst (parts that are not asked for: as they were last), and one of the
+mutants of each room, results/mutants.rst; the exit code is 1 where anything failed, or too few mutants were killed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attack.harness import ROOT, Row, code_of, read, run, tell
+from attack.mutation import ENOUGH, shares
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -82,6 +83,13 @@ def write_table(path: Path, lines: list[list[str]]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def show(lines: list[list[str]]) -> None:
+    """Print a table."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
+
+
 def main(words: list[str] | None = None) -> int:
     """Run the parts that are asked for."""
     parser = argparse.ArgumentParser(prog="attack", description=__doc__.splitlines()[0])
@@ -105,13 +113,19 @@ def main(words: list[str] | None = None) -> int:
     before = {part.name: read(RESULTS / f"{part.name}.csv") for part in PARTS if part.name not in rows}
     lines = summary({name: known for name, known in before.items() if known} | rows)
     write_table(RESULTS / "summary.rst", lines)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
+    show(lines)
+    enough = True
+    if "mutation" in rows:
+        lines, enough = shares(rows["mutation"])
+        write_table(RESULTS / "mutants.rst", lines)
+        print()
+        show(lines)
     failed = [(name, row) for name, mine in rows.items() for row in mine if row.outcome == "failed"]
     for name, row in failed:
         print(f"\nFAILED {name}: {row.case}\n{row.note}")
-    return 1 if failed else 0
+    if not enough:
+        print(f"\nFAILED mutation: fewer than {ENOUGH:.0%} of the mutants were killed")
+    return 1 if failed or not enough else 0
 
 
 if __name__ == "__main__":

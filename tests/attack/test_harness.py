@@ -94,7 +94,7 @@ def test_one_case():
 
 def test_the_exit_code_and_the_table(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("attack.__main__.RESULTS", tmp_path)
-    rows = [harness.Row("c", "x", "passed", 5, 60.0, ""), harness.Row("c", "y", "failed", 0, 60.0, "why not")]
+    rows = [harness.Row("c", "x", "passed", 5, 60.0, "killed: so"), harness.Row("c", "y", "failed", 0, 60.0, "why not")]
     monkeypatch.setattr("attack.__main__.run", lambda *words: rows)
     assert main(["fuzz"]) == 1
     out = capsys.readouterr().out
@@ -103,5 +103,9 @@ def test_the_exit_code_and_the_table(tmp_path, monkeypatch, capsys):
     assert next(line for line in lines if line[0] == "fuzz")[2:] == ["2", "5", "1", "0", "2.0"]
     monkeypatch.setattr("attack.__main__.run", lambda *words: rows[:1])
     assert main([]) == 0 and (tmp_path / "summary.rst").read_text().count("* -") == len(PARTS) + 1
+    assert (tmp_path / "mutants.rst").read_text().count("* -") == 6
+    capsys.readouterr()
+    monkeypatch.setattr("attack.__main__.run", lambda *words: [rows[0]._replace(note="explained: so")])
+    assert main(["mutation"]) == 1 and "fewer than 90%" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["no such part"])

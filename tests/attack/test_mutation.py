@@ -1,9 +1,12 @@
 """Mutants are what they should be, and a test that sees one ends it."""
 
 import ast
+import csv
+from collections import Counter
 
 import pytest
 from attack import mutation
+from attack.harness import Row
 from attack.mutants import mutants, mutated
 
 SOURCE = '''"""A module."""
@@ -49,8 +52,28 @@ def test_each_changes_the_code_at_one_place(file):
 def test_the_sample_is_the_same_every_time():
     first = [str(m) for m in mutation.cases()]
     mutation.all_mutants.cache_clear()
-    assert [str(m) for m in mutation.cases()] == first and len(set(first)) == mutation.SAMPLE
-    assert {m.file.split("/")[0] for m in mutation.cases()} >= {"problem", "select", "compact"}
+    assert [str(m) for m in mutation.cases()] == first and len(set(first)) == 240
+
+
+def test_every_room_has_its_share_of_the_sample():
+    count = Counter(map(mutation.room_of, mutation.cases()))
+    assert count == dict.fromkeys(("problem", "select", "compact", "export"), 60)
+    assert not {m.file for m in mutation.cases()} & mutation.LEFT_OUT
+    with mutation.SAMPLED.open(newline="", encoding="utf-8") as file:
+        assert Counter(row["file"].split("/")[0] for row in csv.DictReader(file)) == count
+
+
+@pytest.mark.parametrize(("explained", "enough"), [(2, True), (3, False)])
+def test_nine_of_ten_must_be_killed(explained, enough):
+    notes = ["explained: a reason"] * explained + ["killed: a test failed"] * (20 - explained)
+    rows = [Row("c", f"export/c.py:{k}", "passed", 1, 1.0, note) for k, note in enumerate(notes)]
+    lines, found = mutation.shares(rows)
+    assert found is enough
+    counts = ["20", str(20 - explained), str(explained), "0", f"{5 * (20 - explained)}.0%"]
+    assert ["export", *counts] in lines and lines[-1] == ["all", *counts]
+    assert ["problem", "0", "0", "0", "0", "0.0%"] in lines
+    survived = [*rows[:2], Row("c", "export/c.py:9", "failed", 0, 1.0, "survived 3 tests")]
+    assert mutation.shares(survived)[0][-1] == ["all", "3", "0", "2", "1", "0.0%"]
 
 
 def test_a_mutant_is_killed_by_a_test_that_sees_it_and_not_by_another(tmp_path, file, monkeypatch):

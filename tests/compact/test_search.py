@@ -94,13 +94,15 @@ def test_scores_weigh_folds_by_their_rows():
     assert search._score(values, thirds(N)) == pytest.approx(-total / rows.weight.sum())
 
 
-def test_everything_is_compared_and_the_result_is_the_mean_of_new_starts():
+@pytest.mark.parametrize("folds", [3, 1])
+def test_everything_is_compared_and_the_result_is_the_mean_of_new_starts(folds):
     search = search_of(rows_of())
+    search.splits = lambda n: thirds(n)[:folds]
     found = search.run(SMALL)
     assert len(found.scores) == 2 + 2 * 2  # ridges, and rounds
     assert [s for _, s in found.scores] == sorted((s for _, s in found.scores), reverse=True)
     assert 1 <= len(found.entries) <= 2 and len(found.functions) == SMALL.members * len(found.entries)
-    assert len(found.fold_functions) == 3 and all(len(f) == len(found.functions) for f in found.fold_functions)
+    assert len(found.fold_functions) == folds and all(len(f) == len(found.functions) for f in found.fold_functions)
     best = found.scores[0][0]
     assert found.entries[0] == best and found.score > -0.3
 

@@ -4,6 +4,7 @@ import logging
 
 import numpy as np
 import pytest
+from tests.compact.test_search import SMALL, rows_of, search_of
 
 from pldc import DCRegressor
 from pldc.compact.start import quantile_knots
@@ -43,3 +44,9 @@ def test_progress_is_not_told_before_two_seconds(caplog):
     with caplog.at_level(logging.DEBUG, logger="pldc"):
         DCRegressor(max_seconds=0.3, verbose=1).fit(X, X[:, 0])
     assert not [record for record in caplog.records if "s left" in record.getMessage()]
+
+
+def test_of_very_few_rows_one_thread_does_all():
+    """The pool is not asked, and might as well be none."""
+    found = search_of(rows_of(), pool=object()).run(SMALL)
+    assert len(found.functions) == len(search_of(rows_of()).run(SMALL).functions)

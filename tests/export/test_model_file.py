@@ -299,6 +299,7 @@ def damaged(tmp_path, change, reseal=True):
         (lambda r: r["model"]["errors"].update(weight=[-1.0]), "errors need sizes and weights"),
         (lambda r: r["model"]["errors"].update(weight=[0.0]), "weights not all 0"),
         (lambda r: r["model"]["errors"].update(weight=[1.0, 2.0]), "errors need sizes and weights"),
+        (lambda r: r["model"]["errors"].update(size=[], weight=[1.0]), "errors need sizes and weights"),
         (lambda r: r["model"]["errors"].update(size=[2.0, 1.0], weight=[1.0]), "sizes of errors must increase"),
         (lambda r: r["model"]["errors"].update(limits=[{"$float": "nan"}, 1.0]), "limits of errors"),
         (lambda r: r["model"]["errors"].update(limits=[2.0, 1.0]), "limits of errors"),
@@ -315,6 +316,7 @@ def damaged(tmp_path, change, reseal=True):
         (lambda r: r["model"].update(temperature={"$float": "nan"}), "temperature must be a positive number"),
         (lambda r: r["model"].update(temperature={"$float": "inf"}), "temperature must be a positive number"),
         (lambda r: r["model"].update(levels=[1.5]), "levels must lie between 0 and 1"),
+        (lambda r: r["model"].update(levels=[0.5, 0.5], functions=r["model"]["functions"] * 2), "and increase"),
         (lambda r: r["model"].update(levels=[0.9, 0.1], functions=r["model"]["functions"] * 2), "and increase"),
         (lambda r: r["model"].update(classes={"$array": [1, 1], "dtype": "int64", "shape": [2]}), "for each class"),
         (lambda r: r.update(feature_names_in=["a", "b", "c"]), "names of the columns of the model"),
@@ -332,6 +334,12 @@ def test_what_does_not_belong_together_is_refused(change, message, tmp_path):
         load(damaged(tmp_path, change))
 
 
+def test_errors_may_be_zero_and_weigh_nothing(tmp_path):
+    fitted("plain").save_model(tmp_path / "m.json")
+    model = load(damaged(tmp_path, lambda r: r["model"]["errors"].update(size=[0.0, 1.0], weight=[0.0, 2.0])))
+    assert model.model_.errors.size.tolist() == [0.0, 1.0] and model.model_.errors.weight.tolist() == [0.0, 2.0]
+
+
 def test_arrays_that_would_be_large_are_refused(tmp_path):
     fitted("three classes").save_model(tmp_path / "m.json")
     for values, dtype in ((["a", "b", "c"], "<U999999"), (["a" * 10**5] + ["b"] * 5000, "<U100000")):
@@ -347,6 +355,7 @@ def test_arrays_that_would_be_large_are_refused(tmp_path):
         (b"\xff\xfe", "is not a model file"),
         (b"[" * 10**5, "nested too deeply|brackets and commas"),
         (b"[" + b"[]," * 10**6 + b"[]]", "brackets and commas more than"),
+        (b"[" + b"0," * 10**6 + b"0]", "brackets and commas more than"),
         (b'{"pldc_model": NaN}', "NaN is not JSON"),
         (b"3", "no entry 'pldc_model'"),
         (gzip.compress(b"0" * 10**8, mtime=0), "more than 20 times its size"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.quick import few_kinds, few_starts
 
-from pldc import PLDC, DCClassifier, DCRegressor, MaxAffine
+from pldc import PLDC, DCClassifier, DCRegressor, MaxAffine, Model
 from pldc.export import to_onnx
 
 pytest.importorskip("onnx", reason="onnx is not installed: pip install 'pldc[onnx]'")
@@ -177,6 +177,15 @@ def test_a_function_stands_for_itself():
     assert [node.op_type for node in to_onnx(f).graph.node] == [
         *("Gemm", "Gemm", "ReduceMax", "ReduceMax", "Sub", "Identity")
     ]
+
+
+@pytest.mark.parametrize("limits", [(0.0, np.inf), (-np.inf, 0.0), (-1.0, 1.0), (-np.inf, np.inf)])
+@pytest.mark.parametrize("style", ["max", "relu"])
+def test_limits_of_one_side(limits, style):
+    model = Model("program", (PLDC.affine([1.0, -2.0]),), np.zeros(2), np.ones(2), limits=limits)
+    points = 100.0 * rng.normal(size=(100, 2))
+    wanted = np.clip(points @ [1.0, -2.0], *limits)
+    assert_close(run(to_onnx(model, style=style), points)["prediction"][:, 0], wanted, 1.0, 1e-9)
 
 
 def test_rows_far_from_the_origin():

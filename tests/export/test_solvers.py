@@ -151,6 +151,14 @@ def test_a_wrong_number_of_inputs_is_refused(tool):
         add(None, to_milp(PLDC.affine([1.0, 2.0]), [(0, 1)] * 2), [0.5])
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+def test_forms_that_are_none_are_refused(tool):
+    adds = {"highs": add_to_highs, "pyomo": add_to_pyomo, "gurobi": add_to_gurobi}
+    package({"highs": "highspy", "pyomo": "pyomo.environ", "gurobi": "gurobipy"}.get(tool, tool))
+    with pytest.raises(TypeError, match="form must be what to_milp returns, got str"):
+        add_to_cvxpy("form", None) if tool == "cvxpy" else adds[tool](None, "form", [0.5])
+
+
 def test_pyomo_says_when_a_number_is_outside_its_bounds():
     pyo = package("pyomo.environ")
     with pytest.raises(ValueError, match="fixed to 2.0"):

@@ -129,3 +129,10 @@ def test_names_that_no_table_can_have():
     base = sqlite3.connect(":memory:")
     base.execute('CREATE TABLE t AS SELECT 1.0 AS "", 2.0 AS a')
     assert base.execute(to_sql(of("", "a"), "t")).fetchall() == [(3.0,)]
+
+
+def test_cells_that_are_used_more_than_once_are_kept():
+    """Numbers alone are read where they are used, and a database may go through the table once."""
+    numbers = to_sql(of_column("number", (Number(0, 50.0),)), "t")
+    dates = to_sql(of_column("date", (DatePart(0, 0.5), Missing(0))), "t")
+    assert numbers.startswith("WITH cells AS (SELECT ") and dates.startswith("WITH cells AS MATERIALIZED (SELECT ")
