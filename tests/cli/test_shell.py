@@ -313,11 +313,11 @@ def test_old_line_ends_and_names_that_break(files, tmp_path, capsys):
 def test_decimal_commas_are_numbers(tmp_path, capsys, mark):
     rows = [["area", "price", "name", "code", "whole", "day"]]
     rows += [["113,5", "1.250.000", "1,5 rooms", "1,2", "7", "2024-01-02"], ["-80", "900.000,25", "3", "3,4", "8", ""]]
-    rows += [["", "-1234567,5", "4,5", "", "9", ""]]
+    rows += [["-6,42e-05", "-1234567,5", "4,5", "", "9", ""]]
     path = tmp_path / "excel.csv"
     path.write_text("\n".join(map(mark.join, rows)) + "\n", encoding="utf-8")
     table = read_table(str(path), ["code"])
-    np.testing.assert_array_equal(table["area"], [113.5, -80.0, np.nan])
+    np.testing.assert_array_equal(table["area"], [113.5, -80.0, -6.42e-05])
     np.testing.assert_array_equal(table["price"], [1250000.0, 900000.25, -1234567.5])
     assert table["name"].tolist() == ["1,5 rooms", "3", "4,5"] and table["code"].tolist()[:2] == ["1,2", "3,4"]
     assert table["whole"].tolist() == [7, 8, 9] and table["day"].dtype.kind == "M"

@@ -129,8 +129,6 @@ def test_what_cannot_be_read_in_blocks(folder, tmp_path, capsys):
     words = ("fit", folder / "whole.parquet", "--target", "cost", *fit[2:], "1GB")
     assert "no column 'cost'; it has 'x0'" in said(capsys, *words, code=1)
     assert "max_memory must be" in said(capsys, "fit", folder / "whole.parquet", *fit, "much", code=1)
-    gaps = said(capsys, "fit", folder / "whole.parquet", *fit, "1GB", "--drop-missing-target", code=1)
-    assert "--drop-missing-target needs a table in memory" in gaps
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("no table")
     assert "a.txt is no Parquet file, or is cut off" in said(capsys, "fit", tmp_path / "notes", *fit, "1GB", code=1)
@@ -257,3 +255,46 @@ def test_text_that_begins_late_is_a_category(plain, tmp_path, capsys, monkeypatc
     plain["note"] = plain["note"].astype("category")
     plain.to_parquet(tmp_path / "t.parquet")
     assert same_in_blocks(capsys, tmp_path / "t.parquet", tmp_path / "m.json", "--categorical", "k")[1] == kinds
+
+
+def test_rows_without_a_target_are_left_out_block_by_block(folder, tmp_path, capsys):
+    table = pd.read_parquet(folder / "few.parquet")
+    for target, gap in (("price", np.nan), ("kind", None)):
+        gaps = table.assign(**{target: table[target].where(np.arange(300) % 10 > 0, gap)})
+        (tmp_path / target).mkdir()
+        for k in range(2):
+            gaps[k::2].to_parquet(tmp_path / target / f"{k}.parquet")
+        words = ("fit", tmp_path / target, "--target", target, "--max-memory", "1GB", "-o", tmp_path / "m.json")
+        assert "--drop-missing-target leaves them out" in said(capsys, *words, code=1)
+        with few_kinds():
+            assert run(*words, "--drop-missing-target") == 0
+            _, err = capsys.readouterr()
+            assert f"{target}: 30 rows without a target left out\n" in err
+            kept = gaps.dropna(subset=[target])
+            wanted = (pldc.DCClassifier if target == "kind" else pldc.DCRegressor)()
+            wanted.fit(kept.drop(columns=target), kept[target])
+        found = pldc.load(tmp_path / "m.json")
+        assert np.array_equal(
+            found.predict(kept[found.feature_names_in_]), wanted.predict(kept[found.feature_names_in_])
+        )
+    none = table.assign(price=np.nan)
+    none.to_parquet(tmp_path / "none.parquet")
+    words = ("fit", tmp_path / "none.parquet", "--target", "price", "--max-memory", "1GB", "-o", tmp_path / "m.json")
+    assert "missing in all rows" in said(capsys, *words, "--drop-missing-target", code=1)
+
+
+def test_predictions_are_written_as_the_ending_says(folder, tmp_path, capsys):
+    with few_kinds():
+        said(capsys, "fit", folder / "few.parquet", "--target", "price", "--drop", "kind", "-o", tmp_path / "m.json")
+    words = ("predict", tmp_path / "m.json", folder / "few.parquet", "--interval", "0.9", "-o")
+    for name in ("out.csv", "out.parquet", "out.pq"):
+        said(capsys, *words, tmp_path / name)
+    texts = pd.read_csv(tmp_path / "out.csv")
+    for name in ("out.parquet", "out.pq"):
+        pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / name), texts, rtol=1e-12)
+    assert "must end in .csv, .parquet or .pq" in said(capsys, *words, tmp_path / "out.feather", code=1)
+    (tmp_path / "other.parquet").write_bytes(b"PAR1")
+    words = ("predict", tmp_path / "m.json", tmp_path / "other.parquet", "-o", tmp_path / "out.parquet")
+    said(capsys, *words, code=1)
+    assert len(pd.read_parquet(tmp_path / "out.parquet")) == 300  # an older file stays
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".csv", ".json", ".parquet", ".parquet", ".pq"]

@@ -29,6 +29,7 @@ from pldc.cli.tables import (
     needs,
     output,
     read_table,
+    rows_out,
     running_numbers,
     split,
 )
@@ -51,9 +52,7 @@ def fit(options: argparse.Namespace) -> int:
         for column in running_numbers(X):
             progress(options, f"column {column!r} looks like a running number: --drop {quote(column)} leaves it out")
     else:
-        if options.drop_missing_target:
-            raise ShellError("--drop-missing-target needs a table in memory: filter the rows of this one first.")
-        X, head = without(table, options.target, options.data, options.drop)
+        X, head = without(table, options.target, options.data, options.drop, options.drop_missing_target)
         first, values = split(head, options.target, options.data)
         model, rows, y = estimator(options, first, values, text_columns(X)), X.count_rows(), options.target
         model.set_params(max_memory=options.max_memory)
@@ -73,14 +72,14 @@ def fit(options: argparse.Namespace) -> int:
 
 
 def predict(options: argparse.Namespace) -> int:
-    """Write predictions as CSV: with intervals, or the probabilities of classes. Parquet and Arrow go by in blocks."""
+    """Write predictions, intervals, probabilities of classes: as CSV or Parquet. Columnar tables go by in blocks."""
     model = load(options.model)
     if options.interval is not None and isinstance(model, DCClassifier):
         raise ShellError("Classes have probabilities, not intervals: leave out --interval.")
     frame = needs("pandas").DataFrame
-    with output(options.output) as file:
-        for k, X in enumerate(blocks(model, options.data)):
-            frame(answers(model, X, options.interval)).to_csv(file, index=False, header=k == 0)
+    with rows_out(options.output) as add:
+        for X in blocks(model, options.data):
+            add(frame(answers(model, X, options.interval)))
     return 0
 
 

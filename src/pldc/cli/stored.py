@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -96,14 +97,24 @@ def type_of(cells: Any, name: str, path: str, whole: bool) -> Any:
     return pyarrow.bool_() if infer_dtype(cells, skipna=True) == "boolean" else pyarrow.string()
 
 
-def without(dataset: Any, target: str, name: str, drop: Sequence[str] = ()) -> tuple[Any, Any]:
-    """Return a dataset without the columns that are not to be looked at, and its first rows."""
+def without(
+    dataset: Any, target: str, name: str, drop: Sequence[str] = (), drop_missing: bool = False
+) -> tuple[Any, Any]:
+    """Return a dataset without columns, and rows that have no target, that are to be left out; and its first rows."""
     names = columns_of(dataset)
     require(names, target, name, drop)
     fields = [dataset.schema.field(column) for column in names if column not in drop]
     if len(fields) < 2:
         raise ShellError(f"{name} has no column but the target.")
     kept = dataset.replace_schema(needs("pyarrow").schema(fields))
+    if drop_missing:
+        there = ~needs("pyarrow.compute").field(target).is_null(nan_is_null=True)
+        missing = kept.count_rows() - kept.count_rows(filter=there)
+        if missing:
+            if missing == kept.count_rows():
+                raise ShellError(f"The target {target!r} is missing in all rows.")
+            kept = kept.filter(there)
+            print(f"{name}: {missing} row{'s' * (missing > 1)} without a target left out", file=sys.stderr)
     return kept, kept.head(HEAD).to_pandas()
 
 

@@ -24,7 +24,7 @@ LOOK = 1 << 16  # bytes in which a file shows what it is
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 LINE_END = re.compile(r"\r\n?|\n")
 DATE = r"\s*\d{4}-\d{2}-\d{2}([ T].*)?\s*$"
-DECIMAL_COMMA = r"-?\d{1,3}(\.\d{3})*(,\d+)?|-?\d+,\d+"  # 113,5 and 1.013,5
+DECIMAL_COMMA = r"(-?\d{1,3}(\.\d{3})*(,\d+)?|-?\d+,\d+)([eE][+-]?\d+)?"  # 113,5 and 1.013,5 and 6,4e-05
 MOST_CLASSES = 100  # that a target of text has before it is asked whether they are classes
 ENOUGH = 20  # rows of which more than half may not be classes of their own
 LONGEST = 320  # letters of an error that are shown: with a path, what is wrong, and what to do
@@ -214,19 +214,62 @@ def running_numbers(X: Any) -> list[str]:
 
 
 @contextmanager
+def drafted(path: str) -> Iterator[Path]:
+    """Name a file to write; it takes the place of `path` when it is complete."""
+    goal = checked_goal(path)
+    draft = goal.with_name(f".{goal.name}.{os.getpid()}")
+    try:
+        yield draft
+        draft.replace(goal)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
 def output(path: str | None) -> Iterator[TextIO]:
     """Open a file to write, or standard output; a file appears when it is complete."""
     if path is None or path == "-":
         yield sys.stdout
         return
-    goal = checked_goal(path)
-    draft = goal.with_name(f".{goal.name}.{os.getpid()}")
+    with drafted(path) as draft, draft.open("w", newline="", encoding="utf-8") as file:
+        yield file
+
+
+@contextmanager
+def rows_out(path: str | None) -> Iterator[Callable[[Any], None]]:
+    """Open a table to write, and return what adds a frame to it: Parquet by its ending, else CSV."""
+    ending = Path(path).suffix if path is not None else ""
+    if ending in COLUMNAR[2:]:
+        raise ShellError(f"{path} must end in .csv, .parquet or .pq: other tables are not written.")
+    if path is not None and ending in COLUMNAR:
+        with drafted(path) as draft:
+            yield from _parquet(draft)
+        return
+    with output(path) as file:
+        began: list[bool] = []
+
+        def add(frame: Any) -> None:
+            frame.to_csv(file, index=False, header=not began)
+            began.append(True)
+
+        yield add
+
+
+def _parquet(path: Path) -> Iterator[Callable[[Any], None]]:
+    arrow, parquet = needs("pyarrow"), needs("pyarrow.parquet")
+    writers: list[Any] = []
+
+    def add(frame: Any) -> None:
+        table = arrow.Table.from_pandas(frame, preserve_index=False)
+        if not writers:
+            writers.append(parquet.ParquetWriter(path, table.schema))
+        writers[0].write_table(table.cast(writers[0].schema))
+
     try:
-        with draft.open("w", newline="", encoding="utf-8") as file:
-            yield file
-        draft.replace(goal)
+        yield add
     finally:
-        draft.unlink(missing_ok=True)
+        for writer in writers:
+            writer.close()
 
 
 def checked_goal(path: str, *endings: str) -> Path:
