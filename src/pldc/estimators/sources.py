@@ -20,8 +20,8 @@ from pldc.problem.recipe import Rows
 from pldc.scale import Block, drawn
 from pldc.scale.alike import Alike
 from pldc.scale.files import opened
-from pldc.scale.sample import targets, weights_of
 from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, reader_of, shards_of
+from pldc.scale.targets import targets, weights_of
 from pldc.solve.workers import blas_threads
 
 UNITS = {"": 1, "B": 1}
