@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from math import copysign
 from numbers import Real
 from types import NoneType
 from typing import Any
@@ -105,7 +104,7 @@ def bits_of_cell(cell: Any, category: bool) -> int:
         try:
             number = float(cell)
         except OverflowError:  # a whole number may be beyond all floats
-            number = copysign(np.inf, cell)
+            number = np.inf if cell > 0 else -np.inf
     return int(np.float64(number + 0.0).view(np.uint64))
 
 

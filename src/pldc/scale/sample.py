@@ -141,6 +141,17 @@ class Draw:
         return {name: kind for name, kind in found.items() if kind is not None}
 
 
+def refuse_unseen(found: Sample, part: Part, categories: Collection[Any]) -> None:
+    """Refuse a sample that cannot tell what a column holds, since its few cells are in other rows."""
+    seen = Draw(found.most, categories=categories).kinds(Table.read(part.X))
+    for name, kind in found.kinds.items():
+        if seen.get(name, "number") != kind:
+            raise ValueError(
+                f"Column {name!r} holds {HELD[kind]}, but nothing of that in the sample of {len(part.y)} rows that is "
+                "fitted first: nearly all its cells are missing. Drop it, fill it, or raise max_memory."
+            )
+
+
 def drawn(shards: Shards, most: int, classes: bool, n: int | None, categories: Collection[Any] = ()) -> Sample:
     """Draw a sample of a store.
 

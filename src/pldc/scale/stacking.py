@@ -58,6 +58,8 @@ def of_polars(parts: list[Any]) -> Any:
 
     for name in parts[0].columns:
         types = [part.schema[name] for part in parts]
+        if polars.UInt64 in types and any(each.is_signed_integer() for each in types):
+            parts = [part.with_columns(polars.col(name).cast(polars.Float64)) for part in parts]
         texts = any(each in (polars.Categorical, polars.Enum, polars.String) for each in types)
         if texts and any(each != types[0] for each in types):
             parts = [
