@@ -69,8 +69,10 @@ def as_floats(values: Array) -> Array:
     types = set(map(type, values.tolist()))
     if not hold_numbers(types, (Real, Decimal, np.bool_)):
         return values
-    if any(each.__name__ == "NAType" for each in types):
-        values = np.where([type(cell).__name__ == "NAType" for cell in values], None, values)
+    if any(each.__name__ == "NAType" for each in types):  # of pandas, which is no float
+        gaps = np.array([type(cell).__name__ == "NAType" for cell in values])
+        values = values.copy()
+        values[gaps] = None
     try:
         return values.astype(np.float64)
     except OverflowError:

@@ -56,7 +56,7 @@ def joined(parts: list[Part]) -> Part:
 
 
 def lowest(parts: list[Part], most: int) -> Part:
-    """Return the kinds of rows with the lowest numbers of all parts, each once, with the weight and count of its rows."""
+    """Return the kinds of rows with the lowest numbers of all parts, each once, for all its rows."""
     key, y, weight, count = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("key", "y", "weight", "count")
     )
@@ -110,6 +110,11 @@ class Often:
     def of(cls, key: Array) -> Often:
         """Count the rows of a block."""
         return cls(key, np.ones(len(key), dtype=np.int64)).cut(MOST_FREQUENT)
+
+    @classmethod
+    def none(cls) -> Often:
+        """Count no rows."""
+        return cls.of(np.zeros(0, dtype=np.uint64))
 
     def cut(self, most: int) -> Often:
         """Add up what there is of each kind, and keep the most frequent ones; but not while all are few."""

@@ -49,7 +49,7 @@ class Sample:
     span: Array
     labels: Array
     kinds: dict[str, str] = field(default_factory=dict)
-    often: Often = Often(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
+    often: Often = field(default_factory=Often.none)
     frequent: Part | None = None
 
     def __add__(self, other: Sample) -> Sample:
