@@ -100,6 +100,18 @@ def test_rows_that_occur_once_are_those_with_the_lowest_numbers():
             np.testing.assert_array_equal(getattr(few, name), getattr(every, name)[:MOST])
 
 
+def test_none_or_all_kinds_may_be_frequent():
+    X, y = np.arange(40.0)[:, None] % 8, np.zeros(40)
+    part = Draw(3)(Block(X, y)).parts[0]
+    none = part.take(np.arange(0))
+    for frequent in (None, none):
+        np.testing.assert_array_equal(repeats.in_proportion(part, frequent, 40, 3).X, part.X)
+    count = repeats.Count(np.unique(Draw(40)(Block(X, y)).rows.key))
+    every = count(Block(X[:20], y[:20])) + count(Block(X[20:], y[20:]))
+    assert every.count.tolist() == every.weight.tolist() == [5] * 8
+    assert len(set(repeats.in_proportion(part, every, 40, 8).X[:, 0])) == 8
+
+
 def test_few_enough_rows_stay_as_they_are():
     X, y = np.zeros((300, 1)), np.arange(300) % 2.0
     weight = np.random.default_rng(0).uniform(size=300)

@@ -199,7 +199,7 @@ def in_proportion(part: Part, frequent: Part | None, n: int, most: int) -> Part:
         return part
     if frequent is not None:
         part = part.take(np.flatnonzero(~np.isin(part.key, frequent.key)))
-        others = (n - frequent.count.sum()) / max(1, part.count.sum())  # all rows for each that is here
+        others = max(0, n - frequent.count.sum()) / max(1, part.count.sum())  # all rows for each that is here
         lot = joined([part, frequent])
         share = np.where(np.isin(lot.key, frequent.key), 1.0, others) * lot.count
         part = lot
