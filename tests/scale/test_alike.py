@@ -39,10 +39,10 @@ def alone(frame):
     return DCRegressor(random_state=0).fit(lambda: parts(frame))
 
 
-def parts(frame, change=lambda part, k: part):
+def parts(frame, change=lambda part, k: part, columns=("a", "b")):
     return [
-        (change(frame[["a", "b"]].iloc[k : k + SIZE], k // SIZE), frame["y"].to_numpy()[k : k + SIZE])
-        for k in range(0, N, SIZE)
+        (change(frame[[*columns]].iloc[k : k + SIZE], k // SIZE), frame["y"].to_numpy()[k : k + SIZE])
+        for k in range(0, len(frame), SIZE)
     ]
 
 
@@ -58,6 +58,31 @@ def test_columns_of_blocks_are_told_by_their_names(frame, alone, kind):
     model = DCRegressor(random_state=0).fit(lambda: parts(frame, KINDS[kind]))
     assert list(model.feature_names_in_) == ["a", "b"]
     np.testing.assert_array_equal(model.predict(frame[["a", "b"]]), alone.predict(frame[["a", "b"]]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_of_blocks_are_told_by_their_names_to_predict(frame, alone, kind):
+    def turned():
+        return parts(frame, lambda part, k: KINDS[kind](part, 1 - k))  # the first block, too
+
+    X = frame[["a", "b"]]
+    np.testing.assert_array_equal(alone.predict(turned), alone.predict(X))
+    assert alone.score(turned) == pytest.approx(alone.score(X, frame["y"]), abs=1e-14)
+    np.testing.assert_array_equal(alone.predict_interval(turned, 0.8), alone.predict_interval(X, 0.8))
+    with pytest.raises(ValueError, match="feature names should match"):
+        alone.predict(lambda: [X.rename(columns={"a": "c"})])
+
+
+def test_blocks_without_rows_are_passed_over(frame, alone):
+    def give():
+        return [(X[:0], y[:0]) for X, y in parts(frame)[:1]] + [*parts(frame), (frame[["b", "a"]][:0], [])]
+
+    X = frame[["a", "b"]]
+    np.testing.assert_array_equal(DCRegressor(random_state=0).fit(give).predict(give), alone.predict(X))
+    assert alone.score(give) == pytest.approx(alone.score(X, frame["y"]), abs=1e-14)
+    for ask in (alone.predict, alone.score, DCRegressor().fit):
+        with pytest.raises(ValueError, match="There are no rows"):
+            ask(lambda: give()[:1])
 
 
 @pytest.mark.parametrize(
@@ -89,18 +114,25 @@ def test_rows_that_a_later_call_leaves_out_are_noticed(frame):
 
 def test_columns_that_name_folders(frame, tmp_path):
     table = frame.assign(site=np.repeat(["north", "south"], N // 2))
+    table["y"] += np.where(table["site"] == "north", 10.0, 0.0)  # nothing else tells
     table.to_parquet(tmp_path / "parts", partition_cols=["site"])
     model = DCRegressor(random_state=0).fit(tmp_path / "parts", "y")
     assert list(model.feature_names_in_) == ["a", "b", "site"]
-    predicted = np.sort(model.predict(tmp_path / "parts"))
-    np.testing.assert_allclose(predicted, np.sort(model.predict(table[["a", "b", "site"]])), rtol=1e-12)
+    assert model.model_.columns.levels(2) == ("north", "south")
+    blocks = parts(table, columns=["a", "b", "site"])
+    np.testing.assert_array_equal(
+        model.predict(tmp_path / "parts"), DCRegressor(random_state=0).fit(lambda: blocks).predict(lambda: blocks)
+    )
+    assert model.score(tmp_path / "parts", "y") > 0.95
 
 
 def test_rows_that_arrow_filters(frame, alone, tmp_path):
     frame.assign(b=np.where(frame.index < 3000, frame["b"], 1e9)).to_parquet(tmp_path / "t.parquet")
     filtered = dataset.dataset(tmp_path / "t.parquet").filter(dataset.field("b") < 2)
     model = DCRegressor(random_state=0).fit(filtered, "y")
-    assert model.predict(filtered).shape == (3000,)
+    rows = lambda: parts(frame[:3000])  # noqa: E731
+    np.testing.assert_array_equal(model.predict(filtered), DCRegressor(random_state=0).fit(rows).predict(rows))
+    assert model.score(filtered, "y") == model.score(rows) > 0.95
 
 
 def test_whole_numbers_of_csv_may_be_followed_by_others(frame, tmp_path, monkeypatch):
@@ -113,6 +145,15 @@ def test_whole_numbers_of_csv_may_be_followed_by_others(frame, tmp_path, monkeyp
     assert found.schema.field("label").type == pyarrow.int64()  # a class stays what it is
     model = DCClassifier(random_state=0, n_pieces=2).fit(tmp_path / "t.csv", "label")
     assert model.classes_.tolist() == [0, 1] and model.classes_.dtype.kind == "i"
+
+
+def test_whole_targets_of_csv_may_be_followed_by_others(frame, tmp_path):
+    y = np.concatenate([np.zeros(200_000), frame["y"]])  # Arrow tells the type by the first megabyte
+    texts = [str(int(cell)) if cell == int(cell) else str(cell) for cell in y]
+    pd.DataFrame({"a": np.concatenate([np.zeros(200_000), frame["y"]]), "y": texts}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    assert DCRegressor(random_state=0).fit(tmp_path / "t.csv", "y").score(tmp_path / "t.csv", "y") > 0.9
 
 
 def test_cells_that_cannot_be_read_are_said_by_fit_and_predict(frame, alone, tmp_path):

@@ -131,11 +131,14 @@ def _of_polars(series: Any) -> RawColumn:
 def _of_arrow(chunks: Any) -> RawColumn:
     category = hasattr(chunks.type, "value_type") and hasattr(chunks.type, "index_type")
     zone = getattr(chunks.type, "tz", None)
-    if category or zone is not None:
-        cells = chunks.to_pylist()
-        if zone is not None:
-            cells = [None if cell is None else cell.replace(tzinfo=None) for cell in cells]
-        return RawColumn(_objects(cells), category, zone)
+    if category:
+        levels = [_objects([*chunk.dictionary.to_pylist(), None]) for chunk in chunks.chunks]
+        codes = [chunk.indices.cast("int64").fill_null(-1).to_numpy() for chunk in chunks.chunks]
+        cells = [each[at] for each, at in zip(levels, codes, strict=True)]
+        return RawColumn(np.concatenate([_objects([]), *cells]), category=True)
+    if zone is not None:
+        cells = [None if cell is None else cell.replace(tzinfo=None) for cell in chunks.to_pylist()]
+        return RawColumn(_objects(cells), zone=zone)
     return RawColumn(chunks.to_numpy())
 
 

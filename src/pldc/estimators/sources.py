@@ -20,8 +20,9 @@ from pldc.problem.recipe import Rows
 from pldc.scale import Block, drawn
 from pldc.scale.alike import Alike
 from pldc.scale.files import opened
-from pldc.scale.sample import targets, weights_of
+from pldc.scale.sample import refuse_unseen
 from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, reader_of, shards_of
+from pldc.scale.targets import targets, weights_of
 from pldc.solve.workers import blas_threads
 
 UNITS = {"": 1, "B": 1}
@@ -29,6 +30,7 @@ UNITS |= {f"{prefix}{byte}": 1000**k for k, prefix in enumerate("KMGT", 1) for b
 UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate("KMGT", 1)}
 MEMORY, MOST_MEMORY = 10**9, 2**63  # bytes, where nothing else is asked for; that anybody has
 SHARE, COPIES = 0.4, 8  # of the memory, for the sample: so many copies of it are there at some moment
+BEYOND = "X holds a whole number in a block of the table that is beyond all floats: mend it, or leave the row out."
 FEWEST, MOST = 5_000, 1_000_000  # rows of a sample
 
 
@@ -54,10 +56,9 @@ class Reading:
     def __call__(self, block: Block) -> Rows:
         """Read."""
         if self.columns is not None:
-            X = self.columns.apply(block.X)
+            X = self.columns.apply(Table(Table.read(block.X).columns))  # in the order of the first block
         else:
-            X = block.X if isinstance(block.X, np.ndarray) else stacked(Table.read(block.X))
-            X = np.asarray(X, dtype=np.float64)
+            X = numbers_of(block.X)
             if np.isnan(X).any():
                 X = np.where(np.isnan(X), 0.0 if self.medians is None else self.medians, X)
         if not np.isfinite(X).all():
@@ -65,17 +66,29 @@ class Reading:
         y, weight = np.asarray(block.y), weights_of(block)  # checked in each pass: a table may change meanwhile
         if self.classes is None or self.factors is None:
             return Rows(X, targets(y), weight)
-        check_labels(y)
-        codes = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
-        strange = (self.classes[codes] != y) & (weight > 0)
-        if strange.any():
-            raise ValueError(f"A block has the label {y[strange].tolist()[0]!r:.80}, which no row had at first.")
-        return Rows(X, codes.astype(np.float64), weight * self.factors[codes] * (self.classes[codes] == y))
+        try:
+            codes = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+        except TypeError:  # they cannot be compared
+            check_labels(y)
+            raise
+        known = np.asarray(self.classes[codes] == y)
+        if not known.all():
+            check_labels(y)
+            strange = y[~known & (weight > 0)].tolist()
+            if strange:
+                raise ValueError(f"A block has the label {strange[0]!r:.80}, which no row had at first.")
+        return Rows(X, codes.astype(np.float64), weight * self.factors[codes] * known)
 
 
-def stacked(table: Table) -> Array:
-    """Return columns of numbers as an array."""
-    return np.column_stack([np.asarray(column.values, dtype=np.float64) for column in table.columns])
+def numbers_of(X: Any) -> Array:
+    """Return a block of numbers as an array."""
+    columns = [X] if isinstance(X, np.ndarray) else [column.values for column in Table.read(X).columns]
+    if any(column.dtype.kind == "c" for column in columns):
+        raise ValueError("X holds complex numbers in a block: Complex data not supported. Give their parts.")
+    try:
+        return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+    except OverflowError:
+        raise ValueError(BEYOND) from None
 
 
 def streams(model: Any, X: Any) -> bool:
@@ -135,17 +148,25 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
             "The program (n_pieces='rows') needs the table in memory: give arrays, or leave n_pieces='auto'."
         )
     threads = model._threads() or blas_threads()
-    source = X if isinstance(X, np.ndarray) or is_dask(X) else Alike(X) if callable(X) else opened(X, y)
+    if isinstance(X, np.ndarray) or is_dask(X):
+        source = X
+    else:
+        source = Alike(X) if callable(X) else opened(X, y if of_classes else None)
     shards = shards_of(source, y, weight, threads)
     room = SHARE * memory_of(model.max_memory) / (8 * COPIES * (width_of(source, y, weight) + 2))
     most = int(np.clip(room, FEWEST, MOST))
-    found = drawn(shards, most, of_classes, n_far(source), called_categories(model.categorical_features))
+    categories = called_categories(model.categorical_features)
+    found = drawn(shards, most, of_classes, n_far(source), categories)
     if not found.n:
         raise ValueError("All weights are zero: there is nothing to fit.")
     if not of_classes:
         model._loss().check(found.span)  # of all rows: a sample may lack the one that is wrong
     part = found.rows
-    given = model._given(part.X, part.y, part.weight)
+    refuse_unseen(found, part, categories)
+    try:
+        given = model._given(part.X, part.y, part.weight)
+    except OverflowError:
+        raise ValueError(BEYOND) from None
     if found.n <= len(part.y):
         return given, None, part.X
     classes = factors = None
@@ -189,21 +210,23 @@ def over_blocks(model: Any, predict: Callable[[Any], Array], X: Any) -> Any:
         return predicted(predict, X, names)
     found = [predict(block) for block in features_of(X, names)]
     if not found:
-        raise ValueError("There are no rows: the source has no block.")
+        raise ValueError("There are no rows: the source has no block with any.")
     return np.concatenate(found)
 
 
 def targets_of(X: Any, y: Any, weight: Any) -> tuple[Array, Array | None]:
     """Return the targets and weights of a source in memory."""
     if is_dask(X):
-        y, weight = (X[each] if isinstance(each, str) else each for each in (y, weight))
+        from pldc.scale.dask_shards import beside
+
+        y, weight = beside(X, y, weight)
         return np.asarray(y), None if weight is None else np.asarray(weight)
     read = reader_of(X, y, weight)
     if isinstance(read, Alike):
         read.look()  # it is asked again, to predict
     blocks = [(block.y, block.weight) for block in read()]
     if not blocks:
-        raise ValueError("There are no rows: the source has no block.")
+        raise ValueError("There are no rows: the source has no block with any.")
     weights = [np.ones(len(t)) if w is None else w for t, w in blocks]
     weighted = any(w is not None for _, w in blocks)
     return np.concatenate([t for t, _ in blocks]), np.concatenate(weights) if weighted else None

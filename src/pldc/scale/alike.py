@@ -65,12 +65,12 @@ class Alike:
         """Return a block with the columns of the first."""
         if not isinstance(given, tuple) or len(given) not in (2, 3):
             raise TypeError("A block must be a tuple (X, y) or (X, y, weight).")
-        block = Block(*given)
-        return block._replace(X=self.in_order(block.X))
+        X, y, *weight = given
+        return Block(self.in_order(X), column_of(y), *weight)
 
     def in_order(self, X: Any) -> Any:
         """Return the columns of a block in the order of those of the first."""
-        names = [*map(str, X.column_names if hasattr(X, "column_names") else X.columns)] if is_frame(X) else None
+        names = names_of(X)
         width = np.shape(X)[1:] if names is None else (len(names),)
         package = "" if names is None else type(X).__module__.partition(".")[0]
         if not self.width:
@@ -83,7 +83,32 @@ class Alike:
             raise ValueError(f"Blocks must be of one kind: the first is of {self.package}, a later one of {package}.")
         if names is None or self.names is None:
             return X
+        X = by_names(X, self.names)
         if not hasattr(X, "iloc"):
-            return X if names == self.names else X.select(self.names)
-        X = X if names == self.names else X.iloc[:, [names.index(name) for name in self.names]]
+            return X
         return X if [*X.columns] == self.labels else X.set_axis(self.labels, axis=1)  # 1 and "1" are one name
+
+
+def names_of(X: Any) -> list[str] | None:
+    """Return the names of the columns of a block as texts; None of an array."""
+    return [*map(str, X.column_names if hasattr(X, "column_names") else X.columns)] if is_frame(X) else None
+
+
+def by_names(X: Any, names: list[str]) -> Any:
+    """Return the columns of a frame in the order of their names, which must be all that there are."""
+    there = names_of(X)
+    if there is None or there == names:
+        return X
+    return X.iloc[:, [there.index(name) for name in names]] if hasattr(X, "iloc") else X.select(names)
+
+
+def column_of(y: Any) -> Any:
+    """Return the targets of a block in one dimension."""
+    if y is None:
+        raise ValueError("A block is (X, None): give its targets, (X, y) or (X, y, weight).")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        return y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"The targets of a block have the shape {y.shape}: give one number or label a row, (n,).")
+    return y

@@ -30,10 +30,7 @@ class DaskShards:
         from dask.delayed import delayed
 
         if hasattr(X, "partitions") and hasattr(X, "columns"):
-            names = list(X.columns)
-            for role, name in (("y", y), ("sample_weight", weight)):
-                if not (name is None and role == "sample_weight") and (not isinstance(name, str) or name not in names):
-                    raise ValueError(f"{role} must name a column of the frame, one of {names}; got {name!r:.80}.")
+            refuse_names(X, y, weight)
             self.blocks = [delayed(of_frame)(part, y, weight) for part in X.to_delayed()]
             return
         X = X.rechunk({1: -1})
@@ -80,6 +77,26 @@ def targets(y: Any, X: Any, role: str) -> Any:
     if y.numblocks[0] != X.numblocks[0]:
         raise ValueError(f"X and {role} have blocks of unknown lengths, and not as many: call compute_chunk_sizes().")
     return y.to_delayed().ravel()
+
+
+def refuse_names(X: Any, y: Any, weight: Any) -> None:
+    """Refuse what names no column of a frame of Dask."""
+    names = list(X.columns)
+    for role, name in (("y", y), ("sample_weight", weight)):
+        if not (name is None and role == "sample_weight") and (not isinstance(name, str) or name not in names):
+            raise ValueError(f"{role} must name a column of the frame, one of {names}; got {name!r:.80}.")
+
+
+def beside(X: Any, y: Any, weight: Any) -> tuple[Any, Any]:
+    """Return the targets and weights that belong to an array or a frame of Dask; in memory they may be, too."""
+    if hasattr(X, "columns"):
+        given = [(role, each) for role, each in (("y", y), ("sample_weight", weight)) if np.ndim(each) == 0]
+        names = dict(given)
+        refuse_names(X, names.get("y", X.columns[0]), names.get("sample_weight"))
+        return tuple(X[each] if isinstance(each, str) else each for each in (y, weight))
+    if np.ndim(y) != 1:
+        raise ValueError(f"y must be an array of Dask, or one in memory, with a target for each row; got {y!r:.80}.")
+    return y, weight
 
 
 def of_frame(part: Any, y: str, weight: str | None) -> Block:

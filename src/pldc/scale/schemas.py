@@ -71,11 +71,13 @@ def wider(one: Any, other: Any) -> Any:
     """Return a type that holds the cells of two: numbers, texts or dates; None where Arrow knows none.
 
     True is 1, a date is its first moment, and what is a category in one file is its text. A clock without a time zone
-    and one with a zone are not alike.
+    and one with a zone are not alike. So that several types can be reduced, there is none for none and another.
     """
     import pyarrow
     from pyarrow import types
 
+    if one is None or other is None:
+        return None
     if one == other or types.is_null(other):
         return one
     if types.is_null(one):
@@ -87,6 +89,8 @@ def wider(one: Any, other: Any) -> Any:
             wide = b
         if types.is_date(a) and types.is_timestamp(b):
             wide = b
+        if types.is_uint64(a) and types.is_signed_integer(b):
+            wide = pyarrow.decimal128(20)  # no whole numbers hold both, and Arrow reads large ones as no floats
     if types.is_timestamp(one) and types.is_timestamp(other) and (one.tz is None) == (other.tz is None):
         wide = pyarrow.timestamp(max(one.unit, other.unit, key=UNITS.index), one.tz)
     try:

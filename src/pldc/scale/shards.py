@@ -71,6 +71,8 @@ class Blocks:
 
             try:
                 for block in self.read():
+                    if not len(block.y):
+                        continue
                     waiting.append(pool.submit(work, block))
                     del block
                     if len(waiting) > self.threads:
@@ -81,5 +83,5 @@ class Blocks:
                 for future in waiting:
                     future.cancel()
         if not total:
-            raise ValueError("There are no rows: the source has no block.")
+            raise ValueError("There are no rows: the source has no block with any.")
         return total[0]

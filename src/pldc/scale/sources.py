@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pldc.scale.alike import Alike
+from pldc.scale.alike import Alike, by_names, names_of
 from pldc.scale.files import batches, columns_of, is_dataset, opened, refuse_gaps
 from pldc.scale.shards import Block, Blocks, Shards
 
@@ -55,15 +55,15 @@ def shards_of(X: Any, y: Any, weight: Any, threads: int) -> Shards:
     return Blocks(reader_of(X, y, weight), threads)
 
 
-def reader_of(X: Any, y: Any, weight: Any) -> Callable[[], Iterator[Block]]:
-    """Return what reads the blocks of a source, from the first one at every call."""
+def reader_of(X: Any, y: Any, weight: Any, whole: Any = None) -> Callable[[], Iterator[Block]]:
+    """Return what reads the blocks of a source, from the first one at every call; `whole` is for :func:`opened`."""
     if isinstance(X, np.ndarray):
         return partial(of_array, X, y, weight)
     if callable(X):
         if y is not None or weight is not None:
             raise ValueError("A function that gives blocks gives their targets, too: blocks are (X, y) or (X, y, w).")
         return X if isinstance(X, Alike) else Alike(X)
-    dataset = opened(X, y)
+    dataset = opened(X, whole)
     refuse_gaps(dataset, [*names_in(dataset, y, weight), *others(y, weight)])
     return partial(of_dataset, dataset, y, weight)
 
@@ -114,8 +114,7 @@ def features_of(X: Any, names: list[str] | None) -> Iterator[Any]:
         for start in range(0, len(X), ROWS):
             yield np.array(X[start : start + ROWS])
     elif callable(X):
-        for block in X():
-            yield block[0] if isinstance(block, tuple) else block
+        yield from features_given(X, names)
     else:
         dataset = opened(X)
         names = columns_of(dataset) if names is None else names
@@ -124,3 +123,15 @@ def features_of(X: Any, names: list[str] | None) -> Iterator[Any]:
             raise ValueError(f"The table lacks the columns {lacking!s:.300}.")
         refuse_gaps(dataset, names)
         yield from batches(dataset, names, ROWS)
+
+
+def features_given(X: Callable[[], Any], names: list[str] | None) -> Iterator[Any]:
+    """Read the features that a function gives: in the order of the names, or of the first block; rows there must be."""
+    for given in X():
+        block = given[0] if isinstance(given, tuple) else given
+        there = names_of(block)
+        names = there if names is None else names
+        if there is not None and names is not None and sorted(there) == sorted(names):
+            block = by_names(block, names)
+        if not (hasattr(block, "__len__") and len(block) == 0):
+            yield block
