@@ -95,7 +95,7 @@ class ClassSimplification(Simplification):
         between the rows.
     score, score_before : float
         Cross-validated: the log loss of the probabilities, negative, unless there is a scorer. NaN for a fit that was
-        ended early.
+        ended early. The `cv_score_` of the larger model differs: it counts one row more, of all classes alike.
     error, error_before : float
         Cross-validated share of wrong classes.
     """

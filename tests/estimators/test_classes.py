@@ -30,6 +30,13 @@ def test_it_predicts_and_its_probabilities_are_good(fitted):
     assert np.array_equal(fitted.classes_[P.argmax(axis=1)], fitted.predict(IRIS[TEST]))
 
 
+def test_logarithms_of_probabilities_are_finite_where_these_are_zero(fitted):
+    logs, P = fitted.predict_log_proba(IRIS), fitted.predict_proba(IRIS)
+    np.testing.assert_allclose(logs, np.log(P), rtol=1e-9)
+    far = np.vstack([IRIS[:1], IRIS[:1]]) * [[1e6], [-1e6]]
+    assert (fitted.predict_proba(far) == 0).any() and np.isfinite(fitted.predict_log_proba(far)).all()
+
+
 def test_it_is_no_program_unless_a_setting_asks_for_one(fitted):
     assert fitted.model_.kind == "compact" and fitted.chosen_ and not hasattr(fitted, "certificate_")
     X, y = IRIS[TRAIN][:20], LABEL[TRAIN][:20]
@@ -105,9 +112,9 @@ def test_time_limit_and_ctrl_c_leave_a_model(monkeypatch):
         raise KeyboardInterrupt
 
     late = DCClassifier(n_jobs=1)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="nothing was fitted yet: it predicts the shares of the classes"):
         late.fit(IRIS[TRAIN], LABEL[TRAIN], monitor=interrupt)
-    assert late.predict_proba(IRIS[TEST]).shape == (75, 3)
+    assert np.ptp(late.predict_proba(IRIS[TEST]), axis=0).max() == 0 and "before an interruption ended" in str(late)
 
 
 def test_pickles_hold_no_rows_and_predict_the_same(fitted):

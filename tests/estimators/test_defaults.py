@@ -208,8 +208,12 @@ def test_an_interrupt_leaves_a_fitted_model(settings, k):
 
     X, y = corner()
     model = DCRegressor(**settings)
-    with pytest.raises(KeyboardInterrupt, match="the model is usable: it holds the best function so far"):
+    with pytest.raises(KeyboardInterrupt, match="the model is usable") as told:
         model.fit(X, y, monitor=press)
+    said = (
+        "it holds the best function so far" if model.chosen_ else "nothing was fitted yet: it predicts a straight line"
+    )
+    assert said in str(told.value) and (k == 5) == bool(model.chosen_)
     assert len(heard) == k
     assert np.isfinite(model.predict(X)).all() and model.score(X, y) > 0.0
     if "n_pieces" in settings:

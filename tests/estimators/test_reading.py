@@ -201,7 +201,10 @@ def test_five_lines(default, few, classes, frame):
     for model, words in (
         (default, ["a mean of", "R² about", "certificate: none", "ridge", "matters: dose"]),
         (few, ["few pieces, 2 − 2 pieces in 3 features", "fidelity", "certificate: none", "learned from", " s"]),
-        (classes, ["2 classes", "mean log loss", "certificate: none", "ridge", "matters: dose"]),
+        (
+            classes,
+            ["2 classes", "counting one row more", "certificate: none", "ridge", "matters: dose"],
+        ),
         (
             program,
             ["the convex program, ", "no rows were left out", "certificate: gap", "lam 0.1, solver", "fitted in"],

@@ -54,3 +54,18 @@ def test_a_border_by_hand():
     told = [line.split()[0] for line in found.to_text(["x"]).splitlines()]
     assert "margin" in told and "value" not in told
     assert table["lowest x"].tolist() == [-4.0, 0.25, 2.0] and table["highest x"].tolist() == [-2.0, 0.5, 2.0]
+
+
+def test_long_names_stay_apart_and_the_text_says_what_a_margin_is():
+    long = np.array([f"a class with a very long name, number {k}" for k in "abc"])
+    X = 2 * np.random.default_rng(1).normal(size=(200, 2))
+    told = class_regions(scores(), X, long).to_text(width=300)
+    assert "…" in told and all(f"me, number {k}" in told for k in "abc")
+    assert "margin: the score of the class less that of the runner-up" in told and "simplify" not in told
+
+
+def test_a_table_of_about_one_region_a_row_asks_for_fewer():
+    rng = np.random.default_rng(0)
+    many = [random_pldc(rng, 60, 60, 2) for _ in range(3)]
+    found = class_regions(many, rng.normal(size=(40, 2)), NAMES)
+    assert len(found) > 20 and "model.simplify(X, y) first gives fewer" in found.to_text().replace("\n ", "")

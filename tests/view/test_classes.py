@@ -55,6 +55,8 @@ def test_it_draws_into_axes_that_are_given_and_refuses_the_rest(model):
         plot_classes(DCRegressor(), X, Y)
     with pytest.raises(ValueError, match="Two columns of numbers .* X has the shape"):
         plot_classes(model, X[:, :1], Y)
+    with pytest.raises(ValueError, match=r"classes of the model, \['left', 'right'\]; it holds \['up'\]"):
+        plot_classes(model, X, np.where(Y == "left", "up", Y))
     with pytest.raises(ValueError, match="one class for each of 60 rows"):
         plot_classes(model, X, Y[:5])
 

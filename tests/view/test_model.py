@@ -64,3 +64,13 @@ def test_curves_are_of_columns_of_numbers_with_gaps_too():
     _, _, *curves = axes_of(plot_model(model, frame))
     assert {axis.get_xlabel() for axis in curves} >= {"x", "gaps"}
     assert "city" not in {axis.get_xlabel() for axis in curves}
+
+
+def test_long_names_of_columns_stay_apart():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=[f"a measurement whose name is far too long for a figure, {k}" for k in "abc"])
+    with few_kinds():
+        figure = plot_model(DCRegressor().fit(frame, Y), frame)
+    left, _, *others = axes_of(figure)
+    for names in ([t.get_text() for t in left.get_yticklabels()], [a.get_xlabel() for a in others if a.get_xlabel()]):
+        assert len(set(names)) == len(names) > 1 and all("…" in name for name in names)

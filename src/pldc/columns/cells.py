@@ -226,22 +226,37 @@ def is_missing(cell: Any) -> bool:
 
 
 def check_labels(y: Any) -> None:
-    """Refuse labels of which some are missing, or that cannot be sorted."""
+    """Refuse labels of which some are missing, that are neither text, numbers nor booleans, or that are mixed."""
     labels = np.asarray(y)
     if labels.dtype.kind in "US" and isinstance(y, list | tuple):  # NumPy would make text of gaps and numbers
         labels = np.asarray(y, dtype=object)
-    if labels.dtype.kind not in "Of" or labels.ndim != 1:
+    if labels.dtype.kind not in "OfmM" or labels.ndim != 1:
         return
+    if labels.dtype.kind in "mM":
+        _refuse_label(labels[0] if len(labels) else labels.dtype)
     missing = int(np.isnan(labels).sum()) if labels.dtype.kind == "f" else sum(map(is_missing, labels))
     if missing:
         raise ValueError(f"y contains NaN, or None: {missing} of {len(labels)} labels are missing. Drop these rows.")
     if labels.dtype.kind == "f":
         return
+    for label in labels:
+        if not isinstance(label, (str, bytes, Real, np.bool_)):
+            _refuse_label(label)
     try:
         sorted(set(labels.tolist()))
+        mixed = len({isinstance(label, (bool, np.bool_)) for label in labels}) > 1
     except TypeError:
+        mixed = True
+    if mixed:
         kinds = sorted({type(label).__name__ for label in labels})
-        raise ValueError(f"y holds labels of several types, {kinds}: make all of them text.") from None
+        raise ValueError(f"y holds labels of several types, {kinds}: make all of them text.")
+
+
+def _refuse_label(label: Any) -> None:
+    raise ValueError(
+        f"y holds {str(label)!r:.80}, of type {type(label).__name__}: labels are text, whole numbers or booleans. Make "
+        "text of them, y.astype(str)."
+    )
 
 
 def _all_missing(values: Array) -> bool:

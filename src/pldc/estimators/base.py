@@ -21,9 +21,10 @@ import pldc
 from pldc.columns import Encoding
 from pldc.estimators.checks import flag, positive, shown, torch_device, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
-from pldc.estimators.misses import missed_gap, missed_levels
+from pldc.estimators.misses import UNLIMITED, missed_gap, missed_levels
 from pldc.estimators.printed import Printed
 from pldc.estimators.sources import given_and_rest
+from pldc.estimators.summary import interruption
 from pldc.estimators.tables import Given, booleans_of, points, warn_of_texts
 from pldc.fit import Fitted, Settings, fit, simplify
 from pldc.fit.spine import FOLDS
@@ -82,9 +83,7 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         if rest is not None and rest.errors:  # the model is usable: it has seen the sample
             raise rest.errors[0]
         if found.interrupted:
-            solved = found.model.program
-            at = "" if solved is None else f" at a certified gap of {solved.certificate.gap:.2g}"
-            raise KeyboardInterrupt(f"Interrupted{at}; the model is usable: it holds the best function so far.")
+            raise KeyboardInterrupt(interruption(self.model_))
 
     def simplify(
         self, X: Any, y: Any, n_pieces: int = 8, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -120,7 +119,8 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         groups = self._groups_of(y) if groups is None else groups
         given = self._as_fitted(simple, X, y, sample_weight, groups)
         if not np.array_equal(mine := getattr(self, "classes_", ()), yours := getattr(simple, "classes_", ())):
-            raise ValueError(f"y must hold rows of the same classes as the fit, {list(mine)}; got {list(yours)}.")
+            mine, yours = (shown(np.asarray(each).tolist()) for each in (mine, yours))
+            raise ValueError(f"y must hold rows of the same classes as the fit, {mine}; got {yours}.")
         if hasattr(self, "feature_names_in_"):
             simple.feature_names_in_ = self.feature_names_in_
         settings = self._settings(given, groups, folds=FOLDS if groups is None and given.folds is None else None)
@@ -299,7 +299,10 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         if name in ("certificate_", "lam_", "seminorm_", "solver_") and "model_" in vars(self):
             raise AttributeError(f"{name} is of the program: fit with n_pieces='rows', or see pldc.certify.")
         if name == "function_" and "functions_" in vars(self):
-            raise AttributeError("This model has several functions, functions_: there is not one to ask.")
+            ask = "there is not one to ask"
+            if self.model_.kind != "program" and len(self.functions_) == 2 and self.model_.levels is None:
+                ask = "of two classes the first has the score zero, ask functions_[1] for that of the second"
+            raise AttributeError(f"This model has several functions, functions_: {ask}.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _forget(self) -> None:
@@ -326,6 +329,8 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
     def _warn(self, rows: Rows, interrupted: bool) -> None:
         """Say what was missed. The model is complete by now: nothing is lost where the warning is an error."""
+        if self.max_seconds is not None and self._pieces() == "rows":
+            warnings.warn(UNLIMITED, UserWarning, stacklevel=4)
         free = getattr(self.solver, "name", self.solver) == "auto" and self._loss().boxed
         for missed in (missed_gap(self.model_, free), "" if interrupted else missed_levels(self.model_, rows)):
             if missed:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_sample_weight
@@ -63,7 +64,7 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
     cv : int, cross-validation generator, iterable or CrossValidation, default=5
         A number deals the rows of every class out to so many folds, by their content and not by their order.
     max_seconds : float, optional
-        Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
+        Limit on the time of a fit of few pieces; what was found by then is kept. None: none. Not for the program.
     max_memory : int or str, optional
         Bytes, or a text such as "500MB", for a table that is read block by block: a path, a dataset of Arrow, an array
         on disk, a function that gives blocks. None: 1 GB. See the page on large tables.
@@ -107,8 +108,10 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
     cv_results_ : dict of arrays
         As for :class:`DCRegressor`.
     cv_score_ : float
-        The score of what is returned at the rows left out: the mean loss, negative (for few pieces, as if one row more
-        had been seen, of all classes alike), unless there is a scorer.
+        The score at the rows left out: the mean loss, negative (for few pieces, as if one row more had been seen, of
+        all classes alike; `simplification_` counts no such row), unless there is a scorer. Of the program with
+        ``lam="cv"`` it is that of the rough fits by which `lam` was chosen, which also calibrate the probabilities.
+        With a number as `lam` the folds are solved where rough fits are far off: the same `lam` then has another score.
     seminorm_ : float
         Of the program: the sum of the seminorms as it measures them.
     solver_ : {"exact", "admm"}
@@ -229,6 +232,10 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
         given = {label: real(factor, "class_weight") for label, factor in self.class_weight.items()}
         if not all(factor.ndim == 0 and np.isfinite(factor) and factor >= 0 for factor in given.values()):
             raise ValueError(f"class_weight must hold finite numbers ≥ 0, got {shown(self.class_weight)}.")
+        labels = np.unique(y).tolist()
+        unknown = [label for label in given if label not in labels]
+        if unknown and len(given) - len(unknown) < len(labels):
+            raise ValueError(f"class_weight names {shown(unknown)}, and y holds no such label: give {shown(labels)}.")
         factors = np.asarray(
             compute_sample_weight({label: float(f) for label, f in given.items()}, y), dtype=np.float64
         )
@@ -287,6 +294,13 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
             return over_blocks(self, self.predict_proba, X)
         X = self._points(X)
         return self.model_.probabilities(X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities, (n, m): finite also where a probability rounds to zero."""
+        if is_source(X):
+            return over_blocks(self, self.predict_log_proba, X)
+        X = self._points(X)
+        return np.asarray(log_softmax((self.model_.temperature or 1.0) * self.model_.scores(X), axis=1))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of the rows whose class is right; X may be read block by block, as in :meth:`fit`."""

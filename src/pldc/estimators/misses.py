@@ -12,6 +12,11 @@ from pldc.solve.run import STATUS
 MIDDLE = 0.5
 OFF_LEVEL = 0.05  # share of the training rows by which a quantile may be off, and chance, without a warning
 
+UNLIMITED = (
+    "max_seconds is for fits of few pieces, and this is one of the program, which took no notice of it: give "
+    "solver=Auto(max_iter=...), or fewer rows, or leave n_pieces='auto' without a setting of the program."
+)
+
 
 def missed_gap(model: Model, exact_is_free: bool) -> str:
     """Say which gap was missed, and why; nothing if none was. `exact_is_free`: another solver could be taken."""

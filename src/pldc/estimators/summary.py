@@ -27,6 +27,16 @@ def summary(estimator: Any) -> str:
     return "\n  ".join(lines)
 
 
+def interruption(model: Model) -> str:
+    """Say what a fit that was interrupted has left."""
+    if model.program is None and not model.chosen:
+        what = "the shares of the classes" if model.classes is not None else "a straight line, or a constant"
+        return f"Interrupted; the model is usable, but nothing was fitted yet: it predicts {what}."
+    solved = model.program
+    at = "" if solved is None else f" at a certified gap of {solved.certificate.gap:.2g}"
+    return f"Interrupted{at}; the model is usable: it holds the best function so far."
+
+
 def _what(model: Model) -> str:
     terms = [f.centred for f in model.functions]
     count, d = max(map(len, terms)), len(model.center)
@@ -51,7 +61,7 @@ def no_part(terms: list[tuple[Term, ...]], part: int) -> bool:
 def _score(estimator: Any, model: Model) -> str:
     score, scoring = model.cv_score, cross_validation(estimator.cv).scoring
     if score is None or np.isnan(score):
-        return "score: none, no rows were left out"
+        return f"score: none, {_unscored(estimator, model)}"
     loss = getattr(estimator.loss, "name", estimator.loss)
     if loss == "auto":
         loss = "hinge" if model.kind == "program" else "log"
@@ -60,11 +70,21 @@ def _score(estimator: Any, model: Model) -> str:
     elif scoring is None:
         over = "" if model.levels is None else f"over {len(model.levels)} levels "
         text = f"mean {loss} loss {number(-score)} {over}at rows left out"
+        if model.kind == "compact" and len(model.functions) > 1 and model.levels is None:
+            text += ", counting one row more, of all classes alike"
     else:
         text = f"{scoring if isinstance(scoring, str) else 'of the scorer'} {number(score)} at rows left out"
     if model.simplification is not None:
         text += f"; fidelity to the larger model {model.simplification.fidelity:.3f}"
     return f"score: {text}"
+
+
+def _unscored(estimator: Any, model: Model) -> str:
+    """Say why there is no score of rows left out."""
+    if model.kind == "program":
+        return "no rows were left out"
+    ended = "an interruption" if estimator.max_seconds is None else "max_seconds"
+    return f"no rows were left out before {ended} ended the fit"
 
 
 def _proved(model: Model) -> str:

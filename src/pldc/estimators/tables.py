@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,11 +123,24 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
 
 
 def plain_labels(y: Any) -> Any:
-    """Return labels of a nullable type of pandas, none missing, as NumPy's: scikit-learn would make floats of them."""
+    """Return labels of a nullable type of pandas, none missing, or a column of objects that are numbers as NumPy's.
+
+    scikit-learn would make floats of the first, and refuse the second.
+    """
+    cells = np.asarray(y)
+    if cells.dtype.kind == "O" and cells.ndim == 1 and len(cells) and all(map(is_number, cells)):
+        logical = isinstance(cells[0], (bool, np.bool_))  # all are, where one is
+        whole_numbers = all(isinstance(cell, Integral) and abs(int(cell)) < 2**63 for cell in cells)
+        return cells.astype(bool if logical else np.int64 if whole_numbers else np.float64)
     dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if dtype is None or dtype.kind not in NUMBERS or y.isna().any():
         return y
     return y.to_numpy(dtype=dtype)
+
+
+def is_number(cell: Any) -> bool:
+    """Say whether a cell is a number or a boolean, and not missing."""
+    return isinstance(cell, (Real, np.bool_)) and not is_missing(cell)
 
 
 def points(model: Any, X: Any, fitted: Model) -> Array:

@@ -1,7 +1,7 @@
 """(rows, settings) → model, from top to bottom.
 
 Few pieces, the default:  order and folds → standardise → search for kinds → refit → mean → (simplify) → model.
-The program:              standardise → choose λ → solve → certify → back into the units of the data → model.
+The program:              order → standardise → choose λ → solve → certify → back into the units of the data → model.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ def fit(given: Rows, settings: Settings, monitor: Monitor | None = None, rest: R
         return several(given, settings, monitor, rest)
     clock = Clock(settings.max_seconds)
     with shown(settings.verbose) as log:
+        order = ClassOrder.by_content(given, settings.recipe.outputs)
         if settings.n_pieces != "rows":
-            order = ClassOrder.by_content(given, settings.recipe.outputs)
             rows, splits = prepared(order.rows(given), settings.folds, classes=settings.recipe.outputs > 1)
             if len(rows.y) >= FEWEST_ROWS:
                 total = None if rest is None else rest.total(order)
                 found = few_pieces(rows, splits, order.settings(settings), clock, monitor, total)
                 return restored(found if rest is None else within(found, rest), order)
-        return program(given, settings, clock, log, monitor)
+        return restored(program(order.rows(given), order.settings(settings), clock, log, monitor), order)
 
 
 def within(found: Fitted, rest: Rest) -> Fitted:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pldc.function.explain_classes import ranked
 from pldc.function.max_affine import Array
+from pldc.function.numbers import apart
 from pldc.function.pldc import PLDC
-from pldc.function.regions import Regions, group
+from pldc.function.regions import LONGEST_NAME, Regions, group
 from pldc.function.term import LocalModel
+
+FEW_REGIONS, ALONE = 20, 0.5  # more regions than these, and than this share of the rows, are hardly to be read
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +57,19 @@ class ClassRegions:
 
     def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10, width: int = 79) -> str:
         """Return the fullest regions as plain text: margins at their typical rows, and slopes of the margin."""
-        also = {"class": self.winner, "runner-up": self.runner_up}
-        return self.regions.to_text(feature_names, most, width, also, value="margin")
+        names = [str(label) for label in (*self.winner, *self.runner_up)]
+        short = dict(zip(names, apart(names, LONGEST_NAME), strict=True))
+        also = {
+            head: np.array([short[str(label)] for label in column], dtype=object)
+            for head, column in (("class", self.winner), ("runner-up", self.runner_up))
+        }
+        lines = [self.regions.to_text(feature_names, most, width, also, value="margin")]
+        said = ["margin: the score of the class less that of the runner-up, at the typical row of the region"]
+        if len(self) > max(FEW_REGIONS, ALONE * self.regions.count.sum()):
+            said.append("nearly every row has a region of its own: model.simplify(X, y) first gives fewer")
+        for text in said:
+            lines += wrap(text, max(width, 20), subsequent_indent="  ")
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.to_text()

@@ -10,7 +10,7 @@ import numpy as np
 
 from pldc.function.explain import row_of
 from pldc.function.max_affine import Array, IntArray
-from pldc.function.numbers import numbers, table
+from pldc.function.numbers import numbers, table, verdict
 from pldc.function.path import mean_path_contributions
 from pldc.function.pldc import PLDC
 from pldc.function.shapley import shapley_values
@@ -74,7 +74,7 @@ class Contributions:
         names = [*(self.features[k] for k in order), "reference" if self.n_references == 1 else "references", result]
         lines = table(["column", "contribution"], [list(pair) for pair in zip(names, shown, strict=True)])
         if self.labels is not None:
-            lines.insert(0, "{}, and not {}".format(*self.labels[row]))
+            lines.insert(0, verdict(*self.labels[row].tolist()))
         if self.clipped[row]:
             lines[-1] += "  (cut to the range of the training targets)"
         return "\n".join(lines)

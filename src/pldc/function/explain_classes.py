@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from pldc.function.explain import Explained, explain, row_of, slope_table
 from pldc.function.max_affine import Array, IntArray, as_points
+from pldc.function.numbers import verdict
 from pldc.function.pldc import PLDC
 
 
@@ -76,7 +77,7 @@ class ClassExplanation(Explained):
     def table(self, row: int = 0) -> str:
         """Return a text table of one row, largest contributions first."""
         row = row_of(self, row)
-        lines = [f"{self.prediction[row]}, and not {self.runner_up[row]}"]
+        lines = [verdict(self.prediction[row], self.runner_up[row])]
         lines += slope_table(self, row, {"intercept": self.intercept[row], "margin": self.margin[row]})
         lines.append(f"slopes {self.reach(row)}")
         return "\n".join(lines)

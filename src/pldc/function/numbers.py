@@ -82,6 +82,35 @@ def one_line(text: str) -> str:
     return "".join(each.encode("unicode_escape").decode() if category(each) in BREAKS else each for each in text)
 
 
+def verdict(first: object, second: object) -> str:
+    """Say which class a row has, and not which other; a label that is a number or a boolean is called a class.
+
+    Examples
+    --------
+    >>> verdict("ill", "well"), verdict(1, 0)
+    ('ill, and not well', 'class 1, and not class 0')
+    """
+    return ", and not ".join(f"{label}" if isinstance(label, str) else f"class {label}" for label in (first, second))
+
+
+def apart(names: Sequence[str], longest: int) -> list[str]:
+    """Shorten long names: at the end, or in the middle where two of them would be the same.
+
+    Examples
+    --------
+    >>> apart(["a long name", "b"], 7), apart(["a long name 1", "a long name 2"], 7)
+    (['a long…', 'b'], ['a l…e 1', 'a l…e 2'])
+    """
+    lines = [one_line(name) for name in names]
+    head = (longest - 1) // 2
+    for part in (longest - 1, head):
+        tail = longest - 1 - part
+        cut = [n if len(n) <= longest else n[:part] + "…" + n[len(n) - tail :] for n in lines]
+        if len(set(cut)) == len(set(lines)):
+            break
+    return cut
+
+
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
     """Return lines of a table: the first column to the left, all others to the right."""
     rows = [[one_line(cell) for cell in row] for row in (head, *body)]

@@ -48,6 +48,9 @@ def plot_classes(model: Any, X: ArrayLike, y: ArrayLike, grid: int = 300, ax: An
     points, label = _of_two_numbers(model, X), np.asarray(y)
     if label.shape != (len(points),):
         raise ValueError(f"y must hold one class for each of {len(points)} rows, got shape {label.shape}.")
+    known = model.classes_.tolist()
+    if strange := [name for name in dict.fromkeys(label.tolist()) if name not in known]:
+        raise ValueError(f"y must hold classes of the model, {shown(known)}; it holds {shown(strange)}.")
     Figure = _figure()
     from matplotlib import colormaps
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pldc.function.max_affine import Array
-from pldc.function.numbers import number
+from pldc.function.numbers import apart, number
 from pldc.function.regions import FEW_PIECES
 from pldc.view.plots import _figure
 
@@ -71,9 +71,7 @@ def _main_curves(model: Any, X: Any) -> list[Any]:
 def _bars(axis: Any, title: str, names: list[str], sizes: Any) -> None:
     """Draw bars from left to right, the largest on top."""
     axis.barh(range(len(names)), sizes, color="C0")
-    axis.set_yticks(
-        range(len(names)), labels=[shorten(n, 2 * LONGEST_NAME, placeholder="…") for n in names], fontsize=8
-    )
+    axis.set_yticks(range(len(names)), labels=apart(names, 2 * LONGEST_NAME), fontsize=8)
     axis.invert_yaxis()
     axis.set_title(title, fontsize=10)
     axis.grid(axis="x", alpha=0.3)
@@ -83,11 +81,12 @@ def _draw_curves(figure: Any, curves: list[Any], points: Array, model: Any) -> N
     """Draw curves side by side on one scale, with marks where the rows are."""
     names = model.model_.column_names
     axes = np.ravel(figure.subplots(1, len(curves), sharey=True, squeeze=False))
-    for axis, curve in zip(axes, curves, strict=True):
+    labels = apart([curve.feature for curve in curves], LONGEST_NAME)
+    for axis, curve, label in zip(axes, curves, labels, strict=True):
         axis.plot(curve.x, curve.y, color="C0")
         where = np.quantile(points[:, model.model_.number_of(names.index(curve.feature))], _TENTHS)
         axis.plot(where, np.full(len(where), 0.02), "|", color="0.3", transform=axis.get_xaxis_transform())
-        axis.set_xlabel(shorten(curve.feature, LONGEST_NAME, placeholder="…"))
+        axis.set_xlabel(label)
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("mean prediction")
     axes[0].set_title("partial dependence; marks: tenths of the rows", fontsize=10, loc="left")
