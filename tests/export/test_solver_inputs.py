@@ -38,7 +38,7 @@ def test_linear_expressions_for_highs(function, least):
 def test_linear_expressions_for_gurobi(function, least):
     _, model = gurobi_model()
     x = model.addMVar(2, lb=-1.0, ub=1.0)
-    a, b = x.tolist()
+    a, _ = x.tolist()
     y = add_to_gurobi(model, to_milp(function, BOX), [2 * a + 1, x[1] - x[0]])
     model.setObjective(y.sum())
     model.optimize()

@@ -1,7 +1,6 @@
 """What exports say to things that are no model, and the words for precision."""
 
 import functools
-import importlib.util
 
 import numpy as np
 import pytest
