@@ -101,6 +101,21 @@ def test_cells_that_are_no_levels(mixed, cell, tmp_path):
     assert "TypeError" in found and 'Column "kind" takes a text, a number or a boolean, not ' in found
 
 
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("[1, 2n, 19000]", 'Column "kind" takes a text, a number or a boolean, not 2 (bigint)'),
+        ("[new Number(1), 'a', 19000]", 'Column "size" takes a number, or its text, not 1 (object)'),
+        ("[1, 'a', true]", "not true (boolean)"),
+        ("[1, Symbol('s'), 19000]", "not Symbol(s) (symbol)"),
+        ("null", "this is none: null"),
+    ],
+)
+def test_messages_tell_the_type(mixed, row, words, tmp_path):
+    [found] = run(mixed, [row], tmp_path)
+    assert found.startswith("TypeError: ") and found.endswith(words)
+
+
 def test_a_number_that_nothing_stands_in_for(tmp_path):
     [found] = run(PLDC.affine([1.0, 2.0]), ["[1, null]"], tmp_path)
     assert found.startswith("TypeError: The model needs all numbers; one is missing")

@@ -110,6 +110,32 @@ def test_dates_in_sqlite():
         assert each == (wanted if wanted is None else pytest.approx(wanted, rel=1e-12)), cell
 
 
+def test_dates_in_sqlite_that_are_none_or_have_many_digits():
+    """Days that no month has, 24:00 and clocks of other places; DataFrame.to_sql writes microseconds."""
+    model = of_column("date", (DatePart(0, 0.5), DatePart(0, 0.25, "sin", 1.0), Missing(0)))
+    none = ["2021-02-30", "2021-02-29", "2021-02-03 24:00", "2021-02-03 23:59:60", "2021-02-03 5:06", "2021-02-03 "[:9]]
+    none += ["2021-02-03 05:06Z", "2021-02-03 05:06:07 Z", "2021-02-03 05:06:07+05:00 ", "2021-02-03 05:06+05:00\t"]
+    none += ["2021-02-03+05:00", "2021-02-03T", "2021-02-03 05:06:07.", "2021-02-03 05:06:07.1e3", "2459216.5", "2021"]
+    assert in_sqlite(model, "", none) == [None] * len(none)
+    moments = [f"2020-03-18{mark}02:01:19.237088{end}" for mark in " T" for end in ("", " ", "\n")]
+    moments += ["2024-02-29 23:59:59.999999", "1969-12-31 23:59:59.9", "1066-10-14", " 2020-03-18 02:01 "]
+    cells = np.array([moment.strip() for moment in moments], dtype="datetime64[us]")
+    wanted = model.predict(model.columns.apply({"c": cells}))
+    np.testing.assert_allclose(in_sqlite(model, "", moments), wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("table", ["cells", "Cells", "s0", "S1", "best", "step0", "STEPcells", "step_0"])
+def test_tables_called_as_a_step_of_the_statement_might_be(table, dialect):
+    if dialect == "sqlite":
+        base = sqlite3.connect(":memory:")
+    else:
+        base = pytest.importorskip("duckdb", reason="DuckDB is not installed").connect(":memory:")
+    base.execute(f'CREATE TABLE "{table}" AS SELECT 1.0 AS x0 UNION SELECT 3.0')
+    found = base.execute(to_sql(abs(PLDC.affine([1.0], -2.5)), table, dialect)).fetchall()
+    assert sorted(found) == [(0.5,), (1.5,)]
+
+
 def test_names_that_no_table_can_have():
     center = np.zeros(2)
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from string import Template
 from typing import Any
 
 import numpy as np
 
 from pldc.columns.features import MONDAY
-from pldc.export.learned import Learned, learned, pieces, ramps, single
-from pldc.function.checks import choice
+from pldc.export.learned import Learned, learned, levels, pieces, precision, ramps, single
 
 START = """
-#ifndef $guard
-#define $guard
+#ifdef ${name}_H
+#ifndef ${name}_H_$hash
+#error "Two models are called $name: give one of them another name, to_c(model, name=...)."
+#endif
+#else
+#define ${name}_H
+#define ${name}_H_$hash
 #include <$math.h>
 #include <string.h>
 """
@@ -135,8 +140,8 @@ static inline void ${name}_probabilities(const $cell *row, $outside *p) {
 """
 CELLS = """
 /* A cell of a row: a text for a category, NULL if it is missing; else a number, NAN if it is missing. Dates are days
-   since 1 January 1970, on the clock of the training. */
-typedef struct { $outside number; const char *text; } ${name}_cell;
+   since 1 January 1970, on the clock of the training: a float would lose the time of day. */
+typedef struct { $real number; const char *text; } ${name}_cell;
 """
 
 
@@ -153,8 +158,9 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     ----------
     model : fitted DCRegressor or DCClassifier, Model or PLDC
     dtype : {"double", "float"}, default="double"
-        Of rows and answers. With "float", sums between are in double precision; the macro ``PLDC_SUM`` says otherwise,
-        for machines without doubles, and then digits are lost far from the data.
+        Of rows and answers; "float64", and "single" or "float32", are the same. With "float", sums between and the
+        numbers of a ``pldc_cell`` are in double precision; the macro ``PLDC_SUM`` says otherwise, for machines without
+        doubles, and then digits are lost, far from the data and of the time of day.
     name : str, default="pldc"
         What all names begin with: give several models different ones.
 
@@ -164,7 +170,7 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     >>> "static inline float hat_predict(const float *row)" in to_c(abs(PLDC.affine([1.0])), "float", "hat")
     True
     """
-    choice("dtype", dtype, ("double", "float"))
+    dtype = {"double": "double", "single": "float"}[precision(dtype)]
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(f"name must be one that C allows, of letters, digits and underscores; got {name!r:.80}.")
     known, (number, inside) = learned(model, TYPES[dtype]), NUMBERS[dtype]
@@ -182,7 +188,6 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
     labels = known.classes or [0]
     words = {
         "name": name,
-        "guard": f"{name.upper()}_H",
         "math": "math" if dtype == "double" else "tgmath",
         "real": "double" if dtype == "double" else "PLDC_SUM",
         "outside": dtype,
@@ -215,9 +220,20 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
         *answers,
         "\n#endif\n",
     ]
-    listed = " ".join(", ".join(column for column, _ in known.columns).replace("*", "×").replace("\\", "/").split())
-    title = f"/* {known.title} Columns: {listed} */"
-    return title + "".join(Template(each).substitute(words) for each in templates)
+    body = "".join(Template(each).safe_substitute(words) for each in templates)
+    words["hash"] = sha256(body.encode()).hexdigest()[:16]
+    return _title(known) + Template(body).substitute(words)
+
+
+def _title(known: Learned) -> str:
+    """Return a comment: the columns, and the levels of those of categories."""
+    lines = [f"{known.title} Columns: {', '.join(column for column, _ in known.columns)}"]
+    for place, (column, kind) in enumerate(known.columns):
+        if kind == "category":
+            texts = ", ".join(f'"{level}"' for level in sorted(levels(known.features, place)))
+            lines.append(f"Levels of {column}: {texts}")
+    lines = [" ".join(line.split()) for line in lines]
+    return "/* " + "\n   ".join(lines).replace("*", "×").replace("\\", "/") + " */"
 
 
 def _double(value: float) -> str:

@@ -112,7 +112,9 @@ const taken = {
 
 function shown(value) {
   try {
-    return typeof value === "string" ? JSON.stringify(value).slice(0, 80) : String(value).slice(0, 80);
+    if (typeof value === "string") return JSON.stringify(value).slice(0, 80);
+    const kind = value === null || value === undefined ? "" : ` (${typeof value})`;
+    return String(value).slice(0, 80) + kind;
   } catch {
     return `an ${typeof value}`; // one that has no text
   }
@@ -125,9 +127,9 @@ def to_js(model: Any) -> str:
 
     It exports ``predict(row)`` and ``columns``; of classes also ``classes``, ``scores(row)`` and, if there are any,
     ``probabilities(row)``. A row is an array in the order of the training, typed or not, or an object with all column
-    names as its keys. Null, undefined and NaN are missing. A number may be its text, and a boolean; a date is a
-    ``Date``, read in UTC, or a number of days since 1970; a category is a text, a number or a boolean. Other cells, and
-    other rows, are a TypeError.
+    names as its keys. Null, undefined and NaN are missing. A number may be its text, a boolean or a BigInt; a date is a
+    ``Date``, read in UTC, or a number of days since 1970; a category is a text, a number or a boolean, and no BigInt.
+    Other cells, and other rows, are a TypeError.
 
     Parameters
     ----------

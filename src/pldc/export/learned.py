@@ -11,8 +11,11 @@ import numpy as np
 from pldc.columns.cells import text_of
 from pldc.columns.features import Number
 from pldc.function import PLDC, Hinges, Term
+from pldc.function.checks import choice
 from pldc.function.max_affine import Array
 from pldc.model import Model
+
+PRECISIONS = {"double": "double", "float64": "double", "float": "single", "single": "single", "float32": "single"}
 
 
 class Learned(NamedTuple):
@@ -75,10 +78,31 @@ def record_of(model: Any) -> Model:
     if isinstance(model, PLDC):
         center = np.zeros(model.n_features) if model.center is None else np.array(model.center)
         return Model("simplified", (model,), center, np.ones(model.n_features))
-    record = model._record() if hasattr(model, "_record") else model
-    if not isinstance(record, Model):
-        raise TypeError(f"Expected a fitted DCRegressor or DCClassifier, a Model or a PLDC, got {model!r:.80}.")
+    if isinstance(model, Model):
+        return model
+    if isinstance(model, type) or not hasattr(model, "_record"):
+        wanted = "Expected a fitted DCRegressor or DCClassifier, a Model or a PLDC"
+        raise TypeError(f"{wanted}, got {described(model)}")
+    record: Model = model._record()
     return record
+
+
+def described(model: Any) -> str:
+    """Say what was given instead of a model, and what to give."""
+    if isinstance(model, type):
+        return f"the class {model.__name__}: make an object of it, and fit that."
+    kind = type(model).__name__
+    if hasattr(model, "best_estimator_"):
+        return f"a {kind}: give its best_estimator_."
+    if hasattr(model, "steps"):
+        return f"a {kind}: give its last step, pipeline[-1], and the rows that the other steps make."
+    return f"{model!r:.80}."
+
+
+def precision(dtype: Any) -> str:
+    """Return "double" or "single", of any word for it."""
+    choice("dtype", dtype, tuple(PRECISIONS))
+    return PRECISIONS[dtype]
 
 
 def learned(model: Any, dtype: type = np.float64) -> Learned:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from pldc.export.learned import described
 from pldc.export.milp_rows import Milp
 from pldc.function import PLDC
 from pldc.function.checks import shown
@@ -59,10 +60,10 @@ def to_milp(function: PLDC, bounds: Iterable[Any], relation: str = "=") -> Milp:
     >>> form.n_binaries, round(milp(**form.for_scipy()).fun, 6)
     (2, -4.0)
     """
-    if hasattr(function, "_record"):
+    if hasattr(function, "_record") and not isinstance(function, type):
         function._record()  # one that is not fitted says so
     if not isinstance(function, PLDC):
-        raise TypeError(f"to_milp takes a PLDC, such as model.function_, got {type(function).__name__}.")
+        raise TypeError(f"to_milp takes a PLDC, such as model.function_, got {described(function)}")
     if not isinstance(relation, str) or relation not in RELATIONS:
         raise ValueError(f"relation must be one of {RELATIONS}, got {shown(relation)}.")
     box, program = polytope(function.n_features, bounds).bounds, Program()

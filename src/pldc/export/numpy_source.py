@@ -7,21 +7,39 @@ from typing import Any
 from pldc.columns.features import MONDAY
 from pldc.export.learned import Learned, learned, pieces, ramps, refuse_zones
 
-VALUES = """
+READING = """
+COLUMNS = {names}
+
+
+def gap(cell):
+    return cell is None or type(cell).__name__ == "NAType" or cell != cell
+
+
+def number(cell, name):
+    try:
+        return np.nan if gap(cell) else float(cell)
+    except (TypeError, ValueError):
+        raise ValueError(f"Column {{name!r}} takes numbers, not {{cell!r:.80}}.") from None
+
+
 def is_length(cell):
-    return isinstance(cell, np.timedelta64) or (hasattr(cell, "total_seconds") and cell == cell)  # NaT is missing
+    return (isinstance(cell, np.timedelta64) or hasattr(cell, "total_seconds")) and not gap(cell)
 
 
-def refuse_lengths(X):
+def cells(X):
+    names, X = list(getattr(X, "columns", ())), np.asarray(X)
+    if {named} and all(isinstance(name, str) for name in names) and names not in ([], COLUMNS):
+        raise ValueError(f"The columns must be {{COLUMNS}}, in this order, not {{names}}.")
+    if X.shape[1:] != ({columns},):
+        raise ValueError(f"X must be an array of rows, of shape (n, {columns}); it has shape {{X.shape}}.")
     if X.dtype.kind == "m" or (X.dtype.kind == "O" and any(map(is_length, X.ravel()))):
         raise TypeError("Lengths of time must be numbers of days here: divide them by np.timedelta64(1, 'D').")
+    return X
 
-
+"""
+VALUES = """
 def values(X):
-    if np.shape(X)[1:] != ({columns},):
-        raise ValueError(f"X must be an array of rows, of shape (n, {columns}); it has shape {{np.shape(X)}}.")
-    refuse_lengths(np.asarray(X))
-    X = features(X) - CENTER
+    X = features(cells(X)) - CENTER
     out = np.zeros((len(X), {count}))
     for k, ramps, plus, minus in TERMS:
         Z = X
@@ -35,8 +53,16 @@ CELLS = """
 EPOCH, DAY = np.datetime64(0, "us"), np.timedelta64(86_400_000_000, "us")
 
 
-def gap(cell):
-    return cell is None or type(cell).__name__ == "NAType" or cell != cell
+def moment(cell, name):
+    if gap(cell):
+        return None
+    cell = getattr(cell, "start_time", cell)  # of a period
+    try:
+        if not isinstance(cell, (int, float, np.number)):
+            return np.datetime64(cell, "us")
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"Column {name!r} takes dates, not {cell!r:.80}.")
 
 
 def text(cell):
@@ -44,6 +70,17 @@ def text(cell):
         return str(cell)
     return str(int(cell)) if float(cell).is_integer() else repr(float(cell))
 
+
+def features(X):
+    X = X.astype("datetime64[us]" if X.dtype.kind == "M" else object).astype(object)
+    out = []
+"""
+PLAIN = """
+def features(X):
+    if X.dtype.kind not in "biuf":
+        X = [[number(cell, name) for cell, name in zip(row, COLUMNS)] for row in X]
+    X = np.asarray(X, dtype=float).reshape(-1, len(COLUMNS))
+    return {last}
 """
 REGRESSION = """
 
@@ -77,8 +114,8 @@ def to_numpy(model: Any) -> str:
     """Return Python source that predicts as the model does, and needs nothing but NumPy.
 
     It defines ``predict(X)``; of classes also ``scores(X)`` and, if there are any, ``probabilities(X)``. X is an array
-    of the columns of the training, in their order; with categories or dates, an array of objects. Lengths of time are
-    numbers of days.
+    of the columns of the training, in their order; with categories or dates, an array of objects. A frame whose columns
+    have other names, or another order, is refused. Lengths of time are numbers of days.
 
     Parameters
     ----------
@@ -96,6 +133,8 @@ def to_numpy(model: Any) -> str:
     refuse_zones(model, "this source")
     groups = known.groups()
     first = 0 if groups[0][0] is None else 1
+    names = [name for name, _ in known.columns]
+    words = {"names": names, "columns": len(names), "named": names != [f"x{k}" for k in range(len(names))]}
     terms = [
         f"    ({k}, {number}, *map(np.array, {pieces(term)})),"
         for number, (_, each) in enumerate(groups, start=first)
@@ -103,13 +142,14 @@ def to_numpy(model: Any) -> str:
     ]
     bent = [f"    tuple(map(np.array, {list(zip(*ramps(h), strict=True))}))," for h, _ in groups if h is not None]
     parts = [
-        f"# {known.title} Columns: {[name for name, _ in known.columns]}",
+        f"# {known.title}",
         "import numpy as np\n",
         f"CENTER = np.array({known.center.tolist()})  # ramps and pieces are of features less this",
         "\n".join(["RAMPS = [  # feature, start and width of each", *bent, "]"]),
         "\n".join(["TERMS = [  # function, ramps, and pieces: slopes and, last, the offset", *terms, "]"]),
-        "\n" + _features(known),
-        VALUES.format(count=len(known.functions), columns=len(known.columns)),
+        READING.format(**words),
+        _features(known),
+        VALUES.format(count=len(known.functions)),
     ]
     if known.classes is None:
         answer = REGRESSION if known.levels is None else LEVELS
@@ -131,10 +171,10 @@ def _features(known: Learned) -> str:
         fills = [feature.fill for feature in known.features]
         filled = all(fill == fill for fill in fills)
         last = f"np.where(np.isnan(X), {fills}, X)" if filled else "X"
-        return f"\ndef features(X):\n    X = np.asarray(X, dtype=float)\n    return {last}\n"
-    lines = [CELLS, "def features(X):", "    X = np.asarray(X, dtype=object)", "    out = []"]
-    for column, (_, kind) in enumerate(known.columns):
-        lines.append(f"    x = {READ[kind].format(column=column)}")
+        return PLAIN.format(last=last).strip("\n") + "\n"
+    lines = [CELLS.strip("\n")]
+    for column, (name, kind) in enumerate(known.columns):
+        lines.append(f"    x = {READ[kind].format(column=column, name=name)}")
         for feature in known.features:
             if feature.column == column:
                 lines.append(f"    out.append({FEATURES[feature.kind](feature)})")
@@ -142,9 +182,9 @@ def _features(known: Learned) -> str:
 
 
 READ = {
-    "number": "np.array([np.nan if gap(c) else float(c) for c in X[:, {column}]])",
+    "number": "np.array([number(c, {name!r}) for c in X[:, {column}]])",
     "category": "[None if gap(c) else text(c) for c in X[:, {column}]]",
-    "date": '(np.array([None if gap(c) else c for c in X[:, {column}]], "datetime64[us]") - EPOCH) / DAY',
+    "date": '(np.array([moment(c, {name!r}) for c in X[:, {column}]], "datetime64[us]") - EPOCH) / DAY',
 }
 FEATURES: dict[str, Any] = {
     "number": lambda f: f"np.where(np.isnan(x), {f.fill}, x)",

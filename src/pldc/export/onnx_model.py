@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from pldc.export.learned import in_single, record_of
+from pldc.export.learned import in_single, precision, record_of
 from pldc.export.onnx_columns import add_features
 from pldc.export.onnx_nodes import Graph
 from pldc.function import PLDC, Hinges
-from pldc.function.checks import shown
+from pldc.function.checks import choice, flag
 from pldc.function.max_affine import Array
 from pldc.function.term import Term
 from pldc.model import Model
@@ -32,7 +32,8 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
     model : DCRegressor, DCClassifier, Model or PLDC
         Fitted. A function stands for itself: nothing cuts its values to a range.
     dtype : {"double", "single"}, default="double"
-        Of inputs and outputs. What lies between is in double precision.
+        Of inputs and outputs; "float64", and "float" or "float32", are the same. What lies between is in double
+        precision.
     style : {"max", "relu"}, default="max"
         "relu": a network of Gemm and Relu alone, which tools of optimisation read in double precision; of a regression
         or a function. Its input are the features that functions see: it knows no columns, and no missing cells.
@@ -49,11 +50,7 @@ def to_onnx(model: Any, dtype: str = "double", style: str = "max", explain: bool
         of classes are "label", (n,), and "probabilities", (n, classes), or "scores" of a model without probabilities.
     """
     record = record_of(model)
-    for name, value, allowed in (("dtype", dtype, tuple(DTYPES)), ("style", style, ("max", "relu"))):
-        if not isinstance(value, str) or value not in allowed:
-            raise ValueError(f"{name} must be one of {allowed}, got {shown(value)}.")
-    if not isinstance(explain, (bool, np.bool_)):
-        raise ValueError(f"explain must be True or False, got {explain!r:.80}.")
+    dtype, style, explain = precision(dtype), choice("style", style, ("max", "relu")), flag("explain", explain)
     if style == "relu" and (explain or len(record.functions) > 1):
         raise ValueError(
             "style='relu' has one output, of one function, and no explanation. Of classes export the difference of two "

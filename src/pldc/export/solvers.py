@@ -26,8 +26,8 @@ def add_to_highs(model: Any, form: Milp, inputs: Sequence[Any]) -> Any:
     ----------
     model : highspy.Highs
     form : Milp
-    inputs : sequence of variables of the model, or numbers
-        One for each feature.
+    inputs : sequence of variables of the model, linear expressions of them, or numbers
+        One for each feature. An expression gets a variable that is equal to it.
 
     Returns
     -------
@@ -39,9 +39,17 @@ def add_to_highs(model: Any, form: Milp, inputs: Sequence[Any]) -> Any:
     _check_model(model, "addVariable", "highspy.Highs")
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     columns, output = np.zeros(len(form.roles), dtype=np.int32), None
+    linear = highspy.highs.highs_linear_expression
+    _check_kinds(inputs, (Real, highspy.highs.highs_var, linear))
     for place, given in zip(form.inputs, inputs, strict=True):
-        fixed = model.addVariable(lb=float(given), ub=float(given)) if isinstance(given, Real) else given
-        columns[place] = fixed.index
+        if isinstance(given, Real):
+            columns[place] = model.addVariable(lb=float(given), ub=float(given)).index
+        elif isinstance(given, linear):
+            equal = model.addVariable(lb=-np.inf)
+            model.addConstr(equal - given == 0.0)
+            columns[place] = equal.index
+        else:
+            columns[place] = given.index
     for place in form.others:
         whole = int(form.integrality[place])
         output = model.addVariable(lb=form.lower[place], ub=form.upper[place], type=kinds[whole])
@@ -70,6 +78,8 @@ def add_to_pyomo(block: Any, form: Milp, inputs: Sequence[Any]) -> Any:
     pyomo = _package("pyomo.environ", "milp")
     _check_inputs(form, inputs)
     _check_model(block, "add_component", "pyomo.environ.Block")
+    if block.component("v") is not None or block.component("rows") is not None:
+        raise ValueError(f"The block {block.name} has v or rows already: give each function an empty block of its own.")
     ends = [[None if np.isinf(end) else float(end) for end in each] for each in (form.lower, form.upper)]
     block.v = pyomo.Var(form.others.tolist(), bounds=lambda _, place: (ends[0][place], ends[1][place]))
     for place in np.flatnonzero(form.integrality):
@@ -131,7 +141,8 @@ def add_to_gurobi(model: Any, form: Milp, inputs: Any) -> Any:
     ----------
     model : gurobipy.Model
     form : Milp
-    inputs : MVar of shape (d,), or sequence of variables and numbers
+    inputs : MVar of shape (d,), or sequence of variables, linear expressions and numbers
+        An expression gets a variable that is equal to it.
 
     Returns
     -------
@@ -144,8 +155,16 @@ def add_to_gurobi(model: Any, form: Milp, inputs: Any) -> Any:
     _check_model(model, "addMVar", "gurobipy.Model")
     others, kinds = form.others, np.array([gurobi.GRB.CONTINUOUS, gurobi.GRB.BINARY])
     v = model.addMVar(len(others), form.lower[others], form.upper[others], vtype=kinds[form.integrality[others]])
-    fixed = [model.addVar(lb=each, ub=each) if isinstance(each, Real) else each for each in listed]
-    total = form.A[:, form.inputs] @ gurobi.MVar.fromlist(fixed) + form.A[:, others] @ v
+    listed = [each.item() if hasattr(each, "item") else each for each in listed]
+    _check_kinds(listed, (Real, gurobi.Var, gurobi.LinExpr))
+    x = []
+    for each in listed:
+        if isinstance(each, gurobi.LinExpr):
+            x.append(model.addVar(lb=-gurobi.GRB.INFINITY))
+            model.addConstr(x[-1] == each)
+        else:
+            x.append(model.addVar(lb=each, ub=each) if isinstance(each, Real) else each)
+    total = form.A[:, form.inputs] @ gurobi.MVar.fromlist(x) + form.A[:, others] @ v
     for constraint in _between(total, form.row_lower, form.row_upper):
         model.addConstr(constraint)
     return v[-1:]
@@ -223,6 +242,13 @@ def _check_inputs(form: Milp, inputs: Any) -> None:
         raise TypeError(f"inputs must be a sequence, one for each feature, got {type(inputs).__name__}.")
     if len(inputs) != len(form.inputs):
         raise ValueError(f"The function has {len(form.inputs)} features, got {len(inputs)} inputs.")
+
+
+def _check_kinds(inputs: Any, kinds: tuple[type, ...]) -> None:
+    for k, given in enumerate(inputs):
+        if not isinstance(given, kinds):
+            wanted = "a variable, a linear expression or a number"
+            raise TypeError(f"Input {k} must be {wanted}, got {type(given).__name__}.")
 
 
 def _check_form(form: Any) -> None:

@@ -72,33 +72,45 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
     cells = [f"{cell_of(name)} AS {short}" for name, short in zip(keep, kept, strict=True)]
     features = zip(centred_features(known, words), inputs, strict=True)
     first = [*kept, *(f"{expression} AS {short}" for expression, short in features)]
+    tag = _tag(parts)
+    before = f"{tag}cells"
     steps = [
         # a cell of a table of numbers is used once: no need to keep it
-        _step("cells", [*cells, *read_cells(known, words)], f"{source} AS {SOURCE}", "" if known.plain else STORED),
-        _step("s0", [*first, *(f"{words.number(0.0)} AS {short}" for short in outputs)], "cells"),
+        _step(before, [*cells, *read_cells(known, words)], f"{source} AS {SOURCE}", "" if known.plain else STORED),
+        _step(f"{tag}0", [*first, *(f"{words.number(0.0)} AS {short}" for short in outputs)], before),
     ]
     carried = [*kept, *inputs]
     for number, (hinges, terms) in enumerate(known.groups(), start=1):
-        columns, before = list(inputs), f"s{number - 1}"
+        columns, before = list(inputs), f"{tag}{number - 1}"
         if hinges is not None:
             bent = {f"r{k}": _ramp(words, *ramp) for k, ramp in enumerate(ramps(hinges))}
-            steps.append(_step(f"b{number}", [*carried, *outputs, *(f"{e} AS {r}" for r, e in bent.items())], before))
-            columns, before = [*inputs, *bent], f"b{number}"
+            steps.append(
+                _step(f"{before}_bent", [*carried, *outputs, *(f"{e} AS {r}" for r, e in bent.items())], before)
+            )
+            columns, before = [*inputs, *bent], f"{before}_bent"
         values = []
         for k, short in enumerate(outputs):
             own = [_difference(words, pieces(term), columns) for function, term in terms if function == k]
             values.append(f"{_total([short, *own])} AS {short}" if own else short)
-        steps.append(_step(f"s{number}", [*carried, *values], before))
+        steps.append(_step(f"{tag}{number}", [*carried, *values], before))
     names = [f"{short} AS {column_name(name)}" for name, short in zip(keep, kept, strict=True)]
     fine = _every(all_there(known, inputs))
     finish = _regression if known.classes is None else _classes
-    steps_after, results = finish(known, words, carried, outputs, f"s{len(known.groups())}", fine)
+    steps_after, results = finish(known, words, carried, outputs, f"{tag}{len(known.groups())}", fine)
     clash = {result.rsplit(" AS ", 1)[1] for result in results} & set(keep)
     if clash:
         raise ValueError(f"keep names {sorted(clash)}, which the statement itself returns: rename it in a view.")
     steps += steps_after
     last = steps[-1].split(" ", 1)[0]
     return "WITH " + ",\n".join(steps) + f"\nSELECT {', '.join([*names, *results])} FROM {last}"
+
+
+def _tag(table: list[str]) -> str:
+    """Return what all names of steps begin with, and the table does not: a step would hide a table of its name."""
+    tag = "step"
+    while any(part.lower().startswith(tag) for part in table):
+        tag += "_"
+    return tag
 
 
 def _check_names(columns: list[str], table: list[str], keep: Sequence[str], dialect: str) -> None:
@@ -172,13 +184,14 @@ def _regression(
     known: Learned, words: Dialect, carried: list[str], outputs: list[str], before: str, fine: str
 ) -> tuple[list[str], list[str]]:
     """Return a cut; values of several levels are put in order first, neighbour by neighbour."""
-    steps = []
+    steps, first = [], before
     for turn in range(len(outputs) if known.levels else 0):
         pairs = list(zip(outputs[turn % 2 :: 2], outputs[turn % 2 + 1 :: 2], strict=False))
         ordered = {a: f"{words.least}({a}, {b}) AS {a}" for a, b in pairs}
         ordered |= {b: f"{words.greatest}({a}, {b}) AS {b}" for a, b in pairs}
-        steps.append(_step(f"o{turn}", [*carried, *(ordered.get(short, short) for short in outputs)], before))
-        before = f"o{turn}"
+        ranked = [ordered.get(short, short) for short in outputs]
+        steps.append(_step(f"{first}_turn{turn}", [*carried, *ranked], before))
+        before = f"{first}_turn{turn}"
     values = [_where(fine, _cut(words, short, known.low, known.high)) for short in outputs]
     names = [f"prediction_{k}" for k in range(len(outputs))] if known.levels else ["prediction"]
     return steps, [f"{value} AS {name}" for value, name in zip(values, names, strict=True)]
@@ -193,8 +206,8 @@ def _classes(
 ) -> tuple[list[str], list[str]]:
     scores = [f"{_where(fine, short)} AS {short}" for short in outputs]
     steps = [
-        _step("scores", [*carried, *scores], before),
-        _step("best", [*carried, *outputs, f"{words.largest(outputs)} AS best"], "scores"),
+        _step(f"{before}_scores", [*carried, *scores], before),
+        _step(f"{before}_best", [*carried, *outputs, f"{words.largest(outputs)} AS best"], f"{before}_scores"),
     ]
     cases = " ".join(
         f"WHEN {short} = best THEN {_label(label)}" for short, label in zip(outputs, known.classes or [], strict=True)
@@ -204,7 +217,7 @@ def _classes(
         warmth = words.number(known.temperature)
         powers = [_cut(words, f"{warmth}*({short} - best)", SMALLEST_EXPONENT, np.inf) for short in outputs]
         shares = [f"CASE WHEN best IS NULL THEN NULL ELSE exp({power}) END AS p{k}" for k, power in enumerate(powers)]
-        steps.append(_step("powers", [*carried, *outputs, "best", *shares], "best"))
+        steps.append(_step(f"{before}_powers", [*carried, *outputs, "best", *shares], f"{before}_best"))
         total = _total([f"p{k}" for k in range(len(outputs))])
         results += [f"p{k} / ({total}) AS probability_{k}" for k in range(len(outputs))]
     return steps, results

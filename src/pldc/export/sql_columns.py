@@ -62,18 +62,23 @@ class Dialect:
 
 
 # In SQLite any cell may hold a text. A text that is a number, compared to a number, is one; another is beyond all.
-BLANK = "trim({0}, ' ' || char(9, 10, 13)) = ''"
+TRIMMED = "trim({0}, ' ' || char(9, 10, 13))"
+BLANK = f"{TRIMMED} = ''"
 SQLITE_REAL = (
     "CASE WHEN typeof({0}) IN ('real', 'integer', 'null') THEN CAST({0} AS REAL) "
     f"WHEN {BLANK} THEN NULL WHEN {{0}} <= CAST(9e999 AS REAL) THEN CAST({{0}} AS REAL) "
     "ELSE CASE lower(trim({0})) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 ELSE 9e999 END END"
 )
-# A clock with an offset is none of the training's, and "12:00" or "now" are no dates.
+# A date is read in two parts: its whole seconds, and the digits after them, which SQLite would round. What it
+# writes otherwise than it was given is no date: 30 February, 24:00, an offset, "12:00" and "now".
+CLOCK = f"replace(substr({TRIMMED}, 1, 19), 'T', ' ')"
+DIGITS = f"substr({TRIMMED}, 20)"
+SAME = f"substr(datetime({CLOCK}, '+0 days'), 1, length({CLOCK})) = {CLOCK}"
 SQLITE_DAYS = (
     "CASE WHEN typeof({0}) IN ('real', 'integer', 'null') THEN CAST({0} AS REAL) "
-    f"WHEN {BLANK} THEN NULL WHEN {{0}} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' "
-    "AND NOT {0} GLOB '*[+-][0-9][0-9]:[0-9][0-9]' THEN COALESCE("
-    "(CAST(strftime('%s', {0}) AS REAL) + strftime('%f', {0}) - strftime('%S', {0})) / 86400.0, 9e999) ELSE 9e999 END"
+    f"WHEN {BLANK} THEN NULL WHEN length({CLOCK}) IN (10, 16, 19) AND {SAME} "
+    f"AND ({DIGITS} = '' OR ({DIGITS} GLOB '.[0-9]*' AND NOT substr({DIGITS}, 2) GLOB '*[^0-9]*')) "
+    f"THEN (CAST(strftime('%s', {CLOCK}) AS REAL) + CAST('0' || {DIGITS} AS REAL)) / 86400.0 ELSE 9e999 END"
 )
 DIALECTS = {
     "sqlite": Dialect(

@@ -61,7 +61,7 @@ class PiecewiseLinear(nn.Module):
 
     def __init__(self, known: Learned, dtype: str):
         super().__init__()
-        self.single = dtype == "float"
+        self.single = dtype == "single"
         groups = [Group(known, k) for k in range(len(known.groups()))]
         self.groups, self.functions = nn.ModuleList(groups), [group.functions for group in groups]
         self.count, self.classes, self.temperature = len(known.functions), known.classes, known.temperature
@@ -78,6 +78,10 @@ class PiecewiseLinear(nn.Module):
         return values.float() if self.single else values
 
     def _values(self, x: Tensor) -> Tensor:
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"x must be a tensor of rows, got {type(x).__name__}: torch.as_tensor makes one of an array."
+            )
         if x.ndim != 2 or x.shape[1] != len(self.center):
             wanted = f"(n, {len(self.center)})"
             raise ValueError(f"x must be a tensor of rows, of shape {wanted}; it has shape {tuple(x.shape)}.")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pldc.export.learned import in_single, learned
-from pldc.function.checks import choice
+from pldc.export.learned import in_single, learned, precision
 
 if TYPE_CHECKING:
     from pldc.export.torch_layers import PiecewiseLinear
@@ -23,11 +22,11 @@ def to_torch(model: Any, dtype: str = "double") -> PiecewiseLinear:
     ----------
     model : fitted DCRegressor or DCClassifier, Model or PLDC
     dtype : {"double", "float"}, default="double"
-        Of what it returns. Pieces and sums are in double precision, also of a module whose rows and answers are single;
-        ``module.float()`` makes all of it single, for devices without doubles, and then digits are lost far from the
-        data.
+        Of what it returns; "float64", and "single" or "float32", are the same. Pieces and sums are in double precision,
+        also of a module whose rows and answers are single; ``module.float()`` makes all of it single, for devices
+        without doubles, and then digits are lost far from the data.
     """
-    choice("dtype", dtype, ("double", "float"))
+    dtype = precision(dtype)
     try:
         import torch  # noqa: F401
     except ImportError:
