@@ -25,7 +25,7 @@ from experiments.cells import write_table
 from experiments.data import load
 
 RESULTS = Path(__file__).parent / "results" / "columns.json"
-TRAIN, TEST, SPLITS = 4000, 10_000, 1
+TRAIN, TEST, SPLITS = 4000, 10_000, 3
 CUTS = ["Fair", "Good", "Very Good", "Premium", "Ideal"]
 CLARITIES = ["I1", "SI2", "SI1", "VS2", "VS1", "VVS2", "VVS1", "IF"]
 SEASONS = ["winter", "spring", "summer", "autumn"]
