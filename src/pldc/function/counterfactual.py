@@ -72,7 +72,8 @@ class Counterfactual:
         )
         lines.append(f"distance {number(self.cost, 3)} standard deviations")
         if self.bound < self.cost * (1 - 1e-3):
-            lines[-1] += f"; time was out: no row is nearer than {number(self.bound, 3)}"
+            proved = f"no row is nearer than {number(self.bound, 3)}" if self.bound > 0 else "no bound was found"
+            lines[-1] += f"; time was out: {proved}"
         return "\n".join(lines)
 
 
