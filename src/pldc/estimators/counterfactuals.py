@@ -181,8 +181,10 @@ class RegressionCounterfactuals(Counterfactuals):
         """Find what would change a prediction: the nearest row at which it crosses a threshold.
 
         Distance is the sum of the changes of all columns, in standard deviations of the training rows, each times its
-        cost. The answer is exact: by linear programs for a function without hinges of one term (``simplify``,
-        ``n_pieces="rows"``) and without booleans or whole numbers, else by a mixed-integer program.
+        cost. The answer comes by linear programs for a function without hinges of one term (``simplify``,
+        ``n_pieces="rows"``) and without booleans or whole numbers, else by a mixed-integer program. It is exact unless
+        time is out, as it mostly is for a default fit, a mean of several functions: ``simplify`` it first. Then the
+        best row that was found by seeded search or the program is returned, and `bound` says how near one can be.
 
         Parameters
         ----------
@@ -196,11 +198,12 @@ class RegressionCounterfactuals(Counterfactuals):
             training change from one to the other.
         bounds : dict, optional
             From column to (low, high), None for a side that is free; by default within four standard deviations of the
-            training mean, and `x` itself.
+            training mean, and `x` itself. These may lie outside the range of the training rows, which the model does
+            not keep: give bounds where cells must be possible.
         whole : sequence of str or int, optional
             Columns that take whole numbers, such as a number of rooms. Nothing else says so.
         max_seconds : float, default=30
-            Of a mixed-integer program. Then the best row so far is returned, with a bound on how near one can be.
+            Of a mixed-integer program. A search before it takes a fifth of this at most, and so does one after it.
 
         Returns
         -------
@@ -241,10 +244,11 @@ class ClassCounterfactuals(Counterfactuals):
         whole: Sequence[Any] = (),
         max_seconds: float = 30.0,
     ) -> Counterfactual:
-        """Find what would change a prediction: the nearest row that is of a class, exactly.
+        """Find what would change a prediction: the nearest row that is of a class.
 
         Distance is the sum of the changes of all columns, in standard deviations of the training rows, each times its
-        cost. Found by a mixed-integer program: the score of the class must be as high as all others.
+        cost. Found by a mixed-integer program, exactly unless time is out: the score of the class must be as high as
+        all others.
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ class Counterfactual:
     cost : float
         Distance of the two: of each column its change in standard deviations, times its cost.
     bound : float
-        No row is nearer than this. Equal to `cost`, but for rounding, unless time was out.
+        No row is nearer than this. Equal to `cost`, but for rounding, unless time was out; 0: none was found.
     """
 
     features: tuple[str, ...]

@@ -1,8 +1,9 @@
 """Some point beyond a threshold that is near, quickly: where exact programs begin, and what is left if time is out.
 
 Ways to points of the box are cut where the threshold is met. From the best of them seeded moves of one to three features
-are tried, around them at sizes that shrink, and around x; each that stays beyond the threshold at less cost is taken. At last every feature goes
-back towards x, one after the other, until the threshold is just met. Whole features move by whole steps only.
+are tried, around them at sizes that shrink, and around x; each that stays beyond the threshold at less cost is taken. At
+last every feature goes back towards x, one after the other, until the threshold is just met. Whole features move by
+whole steps only.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 
-HALVINGS, STARTS = 50, 4  # to find where a way meets the threshold; points that moves begin from
-ROUNDS, MOVES, MOST_TRIED = 120, 2048, 512  # of moves; in a round; of these that are evaluated
+ROUGHLY, HALVINGS = 20, 50  # to find where many ways meet the threshold, and one
+STARTS, FEW_ROUNDS = 8, 20  # points that moves begin from, and how many rounds of them
+ROUNDS, MOVES, MOST_TRIED = 120, 2048, 256  # of moves; in a round; of these that are evaluated
+DECADES = 3  # of the sizes of moves in a round
 LEAST_MOVE = 1e-5  # of the distance, below which moves are not worth a round
 Values = Callable[[Array], Array]
 
@@ -33,9 +36,13 @@ def near_point(
     found = _met(f, x, target, ends, box, whole)
     if not len(found):
         return None
-    found = found[np.argsort(np.abs(found - x) @ cost, kind="stable")[:STARTS]]
-    each = [nearer(f, point, x, target, cost, box, whole, end) for point in found]
-    return min(each, key=lambda point: float(np.abs(point - x) @ cost))
+
+    def away(point: Array) -> float:
+        return float(np.abs(point - x) @ cost)
+
+    found = sorted(found, key=away)
+    each = [nearer(f, point, x, target, cost, box, whole, end, FEW_ROUNDS) for point in found[:STARTS]]
+    return nearer(f, min(each, key=away), x, target, cost, box, whole, end)
 
 
 def _met(f: Values, x: Array, target: float, ends: Array, box: Array, whole: np.ndarray) -> Array:
@@ -45,7 +52,7 @@ def _met(f: Values, x: Array, target: float, ends: Array, box: Array, whole: np.
         return ends
     start = np.where(whole, ends, x)  # what moves by whole steps does so at once
     low, high = np.zeros(len(ends)), np.ones(len(ends))  # f ≥ target at high
-    for _ in range(HALVINGS):
+    for _ in range(ROUGHLY):
         middle = 0.5 * (low + high)
         there = f(start + middle[:, None] * (ends - start)) >= target
         low, high = np.where(there, low, middle), np.where(there, middle, high)
@@ -54,13 +61,21 @@ def _met(f: Values, x: Array, target: float, ends: Array, box: Array, whole: np.
 
 
 def nearer(
-    f: Values, point: Array, x: Array, target: float, cost: Array, box: Array, whole: np.ndarray, end: float
+    f: Values,
+    point: Array,
+    x: Array,
+    target: float,
+    cost: Array,
+    box: Array,
+    whole: np.ndarray,
+    end: float,
+    rounds: int = ROUNDS,
 ) -> Array:
     """Return a point with f ≥ target that is no farther from x than the one given, which has it."""
     rng = np.random.RandomState(0)
     point, away = point.copy(), float(np.abs(point - x) @ cost)
     size, least = 0.5 * away, LEAST_MOVE * away
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         if size <= least or monotonic() > end:
             break
         tried = _moved(rng, point, x, size, cost, box, whole)
@@ -83,7 +98,7 @@ def _moved(rng: np.random.RandomState, point: Array, x: Array, size: float, cost
         chosen[np.arange(MOVES), picks[:, k]] |= k < count
     steps, near = rng.normal(size=chosen.shape), np.arange(MOVES) % 2 == 0
     away = np.where(near, size, float(np.abs(point - x) @ cost))
-    steps *= away[:, None] / cost
+    steps *= away[:, None] / cost * 10.0 ** -rng.uniform(0.0, DECADES, chosen.shape)  # some features bend at once
     steps = np.where(whole, np.sign(steps) * np.ceil(np.abs(steps)), steps)
     back = chosen & (rng.uniform(size=chosen.shape) < 0.25)
     begin = np.where(near[:, None], point, x)

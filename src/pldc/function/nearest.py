@@ -200,13 +200,13 @@ class _Search:
         """Draw an answer that time kept from being proved the nearest as near as moves and steps back take it."""
         if self._of_pieces() or (found.point is not None and found.cost <= found.bound * (1 + SLACK)):
             return found
+        begin = self.start if found.point is None else found.point - self.origin
+        if begin is None:
+            return found
         x, box, target = self.x - self.origin, self.box - self.origin[:, None], self.target + self.hair
-        for begin in (self.start, None if found.point is None else found.point - self.origin):
-            if begin is not None:
-                end = monotonic() + SHARE * self.seconds
-                near = nearer(self.near, begin, x, target, self.cost, box, self.whole, end)
-                tested = self._tested(Nearest(near, float(np.abs(near - x) @ self.cost), found.bound))
-                found = min(found, tested, key=lambda one: one.cost)
+        near = nearer(self.near, begin, x, target, self.cost, box, self.whole, monotonic() + SHARE * self.seconds)
+        tested = self._tested(Nearest(near, float(np.abs(near - x) @ self.cost), found.bound))
+        found = min(found, tested, key=lambda one: one.cost)
         if found.point is None:
             return found
         point = pulled_back(lambda rows: self.f.beyond(rows, self.threshold), found.point, self.x, self.cost, self.whole)
