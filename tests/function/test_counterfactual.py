@@ -248,7 +248,7 @@ def default_like(rng, d, terms=12, pieces=20, knots=10):
 
 
 @pytest.mark.parametrize("holds_whole", [False, True])
-@pytest.mark.parametrize(("seed", "d"), [(0, 8), (1, 6), (3, 6)])
+@pytest.mark.parametrize(("seed", "d"), [(0, 8), (2, 6), (3, 6)])
 def test_out_of_time_random_search_is_no_better(seed, d, holds_whole):
     rng = np.random.default_rng(600 + seed)
     f, whole = default_like(rng, d), np.arange(d) == (1 if holds_whole else d)
