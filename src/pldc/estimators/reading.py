@@ -50,6 +50,11 @@ class Reading:
             chosen = np.argsort(-model.importances, kind="stable")[:MOST_COLUMNS].tolist()
         else:
             chosen = sorted({column_of(model.column_names, each) for each in columns})
+        if (X == X[0]).all():
+            raise ValueError(
+                f"interactions(X) compares rows with each other: give two different ones at least, got {len(X)} row"
+                f"{'s that are all alike' * (len(X) > 1)}."
+            )
         shuffled = X[np.random.RandomState(0).permutation(len(X))]
         rows = sample(shuffled, np.ones(len(X)))
         return Interactions(model.column_names, interactions(model.outcome, rows, model.source, chosen))

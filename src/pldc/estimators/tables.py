@@ -104,6 +104,7 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
     """Check a table to fit and its targets: an array of numbers, NaN where missing, or columns of several types."""
     refuse_no_table(X)
     refuse_masked("y", y)
+    warn_of_names(X)
     table = Table.read(X) if is_frame(X) or is_mixed(X) else None
     if table is None or all(c.values.dtype.kind in NUMBERS and not c.category for c in table.columns):
         X, y = validate_data(model, X, y, dtype=np.float64, ensure_all_finite="allow-nan", **about_y)
@@ -113,6 +114,19 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
     validate_data(model, X, skip_check_array=True)
     check_consistent_length(X, y)
     return Table(table.columns, table.names if hasattr(model, "feature_names_in_") else None), y
+
+
+def warn_of_names(X: Any) -> None:
+    """Point out names of columns that are no text, and so no names; but for 0, 1, …, which are the places."""
+    names = list(getattr(X, "columns", ())) if hasattr(X, "iloc") else []
+    if names != list(range(len(names))) and not any(isinstance(name, str) for name in names):
+        warnings.warn(
+            f"The names of the columns are no text, {shown(names)}: the model knows the columns by their places alone, "
+            "x0, x1, …, and whole numbers are places. To use the names, make them text: X.columns = "
+            "X.columns.map(str).",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def plain_labels(y: Any) -> Any:

@@ -10,12 +10,12 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.function.nearest import Lead, Nearest, nearest_beyond
-from pldc.function.numbers import number, table
+from pldc.function.numbers import Printed, number, table
 from pldc.function.pldc import PLDC
 
 
-@dataclass(frozen=True, eq=False)
-class Counterfactual:
+@dataclass(frozen=True, eq=False, repr=False)
+class Counterfactual(Printed):
     """What would change a prediction: the nearest row at which it reaches a threshold.
 
     Attributes

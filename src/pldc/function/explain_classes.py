@@ -14,7 +14,7 @@ from pldc.function.max_affine import Array, IntArray, as_points
 from pldc.function.pldc import PLDC
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassExplanation(Explained):
     """Why each row has its class and not the runner-up: margin = intercept + Σ contributions.
 

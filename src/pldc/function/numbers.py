@@ -9,6 +9,7 @@ from unicodedata import category
 import numpy as np
 
 BREAKS = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, ends of lines and paragraphs
+MOST_LINES = 60  # of what notebooks show
 NOTHING = 1e-9  # of the largest number beside it: what is smaller is shown as 0
 
 
@@ -80,6 +81,16 @@ def one_line(text: str) -> str:
     price\n(net)
     """
     return "".join(each.encode("unicode_escape").decode() if category(each) in BREAKS else each for each in text)
+
+
+class Printed:
+    """Shown in notebooks, and by ``repr``, as ``print`` shows it; of a long text the beginning."""
+
+    def __repr__(self) -> str:
+        lines = str(self).splitlines()
+        if len(lines) > MOST_LINES:
+            lines = [*lines[:MOST_LINES], f"… and {len(lines) - MOST_LINES} more lines; print shows all"]
+        return "\n".join(lines)
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pldc.function.checks import shown, whole
 from pldc.function.max_affine import Array, IntArray
-from pldc.function.numbers import NOTHING, number, numbers, one_line, table
+from pldc.function.numbers import NOTHING, Printed, number, numbers, one_line, table
 from pldc.function.rules import Rule, find_rule, separation
 
 FEW_PIECES = 64  # of each part, up to which all regions are shown
@@ -19,8 +19,8 @@ MOST_RULES, LEAST_SHARE = 12, 0.01  # regions that a rule is looked for: the ful
 MOST_FEATURES, LONGEST_NAME = 20, 24  # in a table of plain text
 
 
-@dataclass(frozen=True, eq=False)
-class Regions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Regions(Printed):
     """The linear regions that hold the rows of a table, the fullest first.
 
     Attributes
@@ -172,7 +172,7 @@ class Regions:
         return self.to_text()
 
 
-class RegionTable(dict[str, Array]):
+class RegionTable(Printed, dict[str, Array]):
     """The regions of a model by columns, as ``pandas.DataFrame`` and ``polars.DataFrame`` take them; prints as text.
 
     Attributes
