@@ -82,8 +82,8 @@ class Answers:
         if is_source(X):
             low, high = over_blocks(self, lambda rows: np.column_stack(self.predict_interval(rows, coverage)), X).T
             return low, high
-        X, levels = self._points(X), getattr(self._loss(), "levels", (0.5,))
-        if self.model_.levels is None and levels != (0.5,):
+        X, levels = self._points(X), getattr(self._loss(), "levels", ())
+        if self.model_.levels is None and levels not in ((), (0.5,)):
             raise ValueError(
                 f"This model predicts the quantile {levels[0]:g}, around which errors lie to one side: fit two levels, "
                 "loss=Quantile([0.05, 0.95]), and take their predictions as the ends, or fit loss='squared' or "

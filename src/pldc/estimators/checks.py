@@ -103,4 +103,15 @@ def refuse_masked(name: str, value: Any) -> None:
         raise ValueError(f"{name} is a masked array with values that are missing: fill or drop them first.")
 
 
-__all__ = ["check_targets", "check_weight", "choice", "flag", "positive", "refuse_masked", "shown", "to_score", "torch_device", "whole"]
+__all__ = [
+    "check_targets",
+    "check_weight",
+    "choice",
+    "flag",
+    "positive",
+    "refuse_masked",
+    "shown",
+    "to_score",
+    "torch_device",
+    "whole",
+]

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pldc.columns.cells import Table, is_missing
 from pldc.estimators.checks import positive, shown
-from pldc.estimators.reading import column_of
+from pldc.estimators.reading import column_of, listed
 from pldc.estimators.tables import is_table
 from pldc.function import Counterfactual
 from pldc.function.counterfactual import nearest_crossing, nearest_lead
@@ -59,8 +59,8 @@ class Counterfactuals:
         given, price = self._given_row(x), 1.0 / self.model_.spread
         for name, value in named("cost", cost).items():
             price[self._number(name)] *= positive(f"cost of {name!r}", value)
-        seconds, numbers = positive("max_seconds", max_seconds), [self._number(name) for name in whole]
-        for name, at in zip(whole, numbers, strict=True):
+        seconds, numbers = positive("max_seconds", max_seconds), [self._number(name) for name in listed(whole)]
+        for name, at in zip(listed(whole), numbers, strict=True):
             if not is_missing(given.cells[column_of(self.model_.column_names, name)]) and given.row[at] % 1:
                 raise ValueError(f"whole names the column {name!r}, but the cell of x is {given.row[at]:g}.")
         box, steps = self._box(given, fixed, named("bounds", bounds), numbers)
@@ -150,7 +150,7 @@ class Counterfactuals:
             if not ends[0] <= row[at] <= ends[1]:
                 raise ValueError(f"bounds of {name!r} are {shown(pair)}; x must lie within, and is at {row[at]:g}.")
             box[at] = np.clip(ends, 0.0, 1.0) if whole[at] and column in model.booleans else ends
-        for name in fixed:
+        for name in listed(fixed):
             held[model.source == column_of(model.column_names, name)] = True
         box[held] = row[held, None]
         return box, whole & ~held
@@ -311,6 +311,8 @@ def pair_of(name: Any, given: Any) -> tuple[float | None, float | None]:
             f"bounds of {name!r} must be two finite numbers (low, high), None for a side that is free; got "
             f"{shown(given)}."
         )
+    if None not in ends and ends[0] > ends[1]:
+        raise ValueError(f"bounds of {name!r} are {shown(given)}: the lower end is above the upper; give (low, high).")
     return ends[0], ends[1]
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 from sklearn.utils.validation import validate_data as scikit_learn_validate
 
 from pldc.columns import Encoding
-from pldc.columns.cells import Table, holds_booleans, is_frame, is_missing
+from pldc.columns.cells import Table, cells_as, holds_booleans, is_frame, is_missing
 from pldc.columns.learn import Draft, kinds_of, weighted_median
 from pldc.estimators.checks import refuse_masked, shown
 from pldc.estimators.folds import folds_for_statistics
@@ -107,13 +107,26 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
     warn_of_names(X)
     table = Table.read(X) if is_frame(X) or is_mixed(X) else None
     if table is None or all(c.values.dtype.kind in NUMBERS and not c.category for c in table.columns):
-        X, y = validate_data(model, X, y, dtype=np.float64, ensure_all_finite="allow-nan", **about_y)
+        X, y = numbers_of(model, X, y, **about_y)
         return X, y
     table.refuse_empty()
     y = validate_data(model, y=y, **about_y)
     validate_data(model, X, skip_check_array=True)
     check_consistent_length(X, y)
     return Table(table.columns, table.names if hasattr(model, "feature_names_in_") else None), y
+
+
+def numbers_of(model: Any, X: Any, *y: Any, **wanted: Any) -> Any:
+    """Check a table of numbers as scikit-learn does; what is none, or infinite, is told with its column."""
+    try:
+        return validate_data(model, X, *y, dtype=np.float64, ensure_all_finite="allow-nan", **wanted)
+    except (TypeError, ValueError) as error:
+        if not ("convert" in str(error) or "must be a string or a real" in str(error) or "infinity" in str(error)):
+            raise
+        table = Table.read(X)
+        for k, column in enumerate(table.columns):
+            cells_as(column, f"x{k}" if table.names is None else table.names[k], "number")
+        raise
 
 
 def warn_of_names(X: Any) -> None:
@@ -141,9 +154,7 @@ def points(model: Any, X: Any, fitted: Model) -> Array:
     """Return the features of a table to predict at."""
     refuse_no_table(X)
     if fitted.columns is None:
-        numbers = np.asarray(
-            validate_data(model, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False), dtype=np.float64
-        )
+        numbers = np.asarray(numbers_of(model, X, reset=False), dtype=np.float64)
         gaps = np.isnan(numbers)
         if not gaps.any():
             return numbers

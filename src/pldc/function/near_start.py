@@ -90,7 +90,9 @@ def nearer(
     return pulled_back(lambda rows: f(rows) >= target, point, x, cost, whole)
 
 
-def _moved(rng: np.random.RandomState, point: Array, x: Array, size: float, cost: Array, box: Array, whole: Any) -> Array:
+def _moved(
+    rng: np.random.RandomState, point: Array, x: Array, size: float, cost: Array, box: Array, whole: Any
+) -> Array:
     """Return points that differ in one to three features: from one by steps, or from x by as much as it does."""
     free, chosen = np.flatnonzero(box[:, 1] > box[:, 0]), np.zeros((MOVES, len(x)), dtype=bool)
     picks, count = rng.choice(free, (MOVES, 3)), rng.randint(1, 4, MOVES)

@@ -209,7 +209,9 @@ class _Search:
         found = min(found, tested, key=lambda one: one.cost)
         if found.point is None:
             return found
-        point = pulled_back(lambda rows: self.f.beyond(rows, self.threshold), found.point, self.x, self.cost, self.whole)
+        point = pulled_back(
+            lambda rows: self.f.beyond(rows, self.threshold), found.point, self.x, self.cost, self.whole
+        )
         return found._replace(point=point, cost=float(np.abs(point - self.x) @ self.cost))
 
     def _tested(self, found: Nearest) -> Nearest:

@@ -72,6 +72,19 @@ def simplest_between(low: float, high: float) -> float:
     return low
 
 
+def shortened(text: str, longest: int) -> str:
+    """Return a text without its middle, if it is too long: names often differ at their ends alone.
+
+    Examples
+    --------
+    >>> shortened("sold: day of the week (sin)", 20)
+    'sold: da…week (sin)'
+    """
+    text = one_line(text)
+    half = (longest - 1) // 2
+    return text if len(text) <= longest else f"{text[: longest - 1 - half]}…{text[-half:]}"
+
+
 def one_line(text: str) -> str:
     r"""Return a text with its line breaks and the like written out: a name must not break a table.
 
