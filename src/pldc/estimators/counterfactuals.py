@@ -311,9 +311,10 @@ def pair_of(name: Any, given: Any) -> tuple[float | None, float | None]:
             f"bounds of {name!r} must be two finite numbers (low, high), None for a side that is free; got "
             f"{shown(given)}."
         )
-    if None not in ends and ends[0] > ends[1]:
+    low, high = ends
+    if low is not None and high is not None and low > high:
         raise ValueError(f"bounds of {name!r} are {shown(given)}: the lower end is above the upper; give (low, high).")
-    return ends[0], ends[1]
+    return low, high
 
 
 def plain(cell: Any, boolean: bool) -> Any:

@@ -50,7 +50,7 @@ class Reading:
             chosen = np.argsort(-model.importances, kind="stable")[:MOST_COLUMNS].tolist()
         else:
             chosen = sorted({column_of(model.column_names, each) for each in listed(columns)})
-        if (X == X[0]).all():
+        if (X[0] == X).all():
             raise ValueError(
                 f"interactions(X) compares rows with each other: give two different ones at least, got {len(X)} row"
                 f"{'s that are all alike' * (len(X) > 1)}."

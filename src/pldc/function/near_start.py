@@ -1,9 +1,9 @@
 """Some point beyond a threshold that is near, quickly: where exact programs begin, and what is left if time is out.
 
-Ways to points of the box are cut where the threshold is met. From the best of them seeded moves of one to three features
-are tried, around them at sizes that shrink, and around x; each that stays beyond the threshold at less cost is taken. At
-last every feature goes back towards x, one after the other, until the threshold is just met. Whole features move by
-whole steps only.
+Ways to points of the box are cut where the threshold is met. From the best of them seeded moves of one to three
+features are tried, around them at sizes that shrink, and around x; each that stays beyond the threshold at less cost is
+taken. At last every feature goes back towards x, one after the other, until the threshold is just met. Whole features
+move by whole steps only.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def near_point(
     def away(point: Array) -> float:
         return float(np.abs(point - x) @ cost)
 
-    found = sorted(found, key=away)
-    each = [nearer(f, point, x, target, cost, box, whole, end, FEW_ROUNDS) for point in found[:STARTS]]
+    starts = sorted(found, key=away)[:STARTS]
+    each = [nearer(f, point, x, target, cost, box, whole, end, FEW_ROUNDS) for point in starts]
     return nearer(f, min(each, key=away), x, target, cost, box, whole, end)
 
 

@@ -48,7 +48,11 @@ def numbers(
     with np.errstate(over="ignore"):
         sizes = np.abs(given) * step
     largest = max(float(sizes[np.isfinite(sizes)].max(initial=0.0)), 0.0 if beside is None else abs(beside))
-    return [number(v, digits, largest / s) for v, s in zip(given, step.tolist(), strict=True)]
+    told = [number(v, digits, largest / s) for v, s in zip(given, step.tolist(), strict=True)]
+    if any("e+" in text for text in told):  # one notation for all that are large
+        large = [text != "0" and isfinite(v) and abs(v) >= 10.0**digits for text, v in zip(told, given, strict=True)]
+        told = [f"{v:.{digits}g}" if e else text for text, v, e in zip(told, given, large, strict=True)]
+    return told
 
 
 def simplest_between(low: float, high: float) -> float:
