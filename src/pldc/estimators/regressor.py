@@ -317,7 +317,7 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
             self.functions_ = list(model.functions)
 
     def predict(self, X: Any) -> Array:
-        """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), increasing.
+        """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), not decreasing.
 
         X may be read block by block, as in :meth:`fit`. Of arrays and frames of Dask a lazy array of Dask is returned.
         """

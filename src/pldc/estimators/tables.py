@@ -26,6 +26,7 @@ LONGEST_MESSAGE = 500  # characters of what scikit-learn says of a table
 NUMBERS = "biuf"  # kinds of NumPy's types that hold numbers and nothing else
 ISO_DATE = re.compile(r"\s*\d{4}-\d{2}-\d{2}([ T]|\s*$)")
 MANY_LEVELS, NEARLY_ALL = 20, 0.9  # of the cells of a column of text, that are hardly a category
+OF_A_CELL = "could not convert", "must be a string or a real", "infinity"  # in messages of NumPy and scikit-learn
 GAPS = "X contains NaN, and this model knows no medians to put there: fill the gaps, or fit again."
 
 
@@ -121,7 +122,7 @@ def numbers_of(model: Any, X: Any, *y: Any, **wanted: Any) -> Any:
     try:
         return validate_data(model, X, *y, dtype=np.float64, ensure_all_finite="allow-nan", **wanted)
     except (TypeError, ValueError) as error:
-        if not ("convert" in str(error) or "must be a string or a real" in str(error) or "infinity" in str(error)):
+        if not any(words in str(error) for words in OF_A_CELL):
             raise
         table = Table.read(X)
         for k, column in enumerate(table.columns):
@@ -138,7 +139,7 @@ def warn_of_names(X: Any) -> None:
             "x0, x1, …, and whole numbers are places. To use the names, make them text: X.columns = "
             "X.columns.map(str).",
             UserWarning,
-            stacklevel=4,
+            stacklevel=7,
         )
 
 
