@@ -46,6 +46,8 @@ def check_targets(y: Any) -> None:
             f"y has {cells.shape[1]} columns; for several targets use MultiOutputRegressor(DCRegressor()) of "
             "sklearn.multioutput."
         )
+    if cells.ndim == 0:  # the name of a column, perhaps
+        return
     strange = [cell for cell in cells.ravel() if not is_float(cell)] if cells.dtype.kind in "OUST" else []
     if cells.dtype.kind == "m" or any(isinstance(cell, (timedelta, np.timedelta64)) for cell in strange):
         raise ValueError(
