@@ -222,8 +222,10 @@ class Model:
 
     @property
     def opposites(self) -> dict[int, str]:
-        """Of features that say whether a cell is a level or missing: what is true where they are 0."""
-        return {} if self.columns is None else self.columns.opposites
+        """Of features that say whether a cell is True, a level or missing: what is true where they are 0."""
+        numbers = [(self.number_of(column), self.column_names[column]) for column in self.booleans]
+        found = {at: f"{name} is False" for at, name in numbers if at is not None}
+        return found if self.columns is None else found | self.columns.opposites
 
     @property
     def source(self) -> IntArray:

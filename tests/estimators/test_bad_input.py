@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from tests.problems import synthetic
@@ -224,3 +225,38 @@ def test_what_is_no_table_is_refused(columns, wrong, kind, match):
     if not isinstance(wrong, (int, list)):
         with pytest.raises(kind, match=match):
             DCRegressor(lam=0.1).fit(wrong, np.arange(6.0))
+
+
+DATES = pd.date_range("2024-01-01", periods=40)
+GAP = pd.Series(DATES).where(np.arange(40) != 3)
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (DATES, "y holds dates; targets are numbers. Give the time since"),
+        (GAP, "y holds dates"),
+        (GAP.astype(object), "y holds dates"),
+        (DATES.tz_localize("UTC"), "y holds dates"),
+        (DATES.to_period("D"), "y holds dates"),
+        (list(DATES.to_pydatetime()), "y holds dates"),
+        ([3.0, pd.NaT] * 20, "y holds dates"),
+        (DATES - DATES[0], "y holds lengths of time; targets are numbers. Give days"),
+        ((GAP - GAP[0]).astype(object), "y holds lengths of time"),
+        (list((DATES - DATES[0]).to_numpy()), "y holds lengths of time"),
+        (["small", "large"] * 20, "y holds text, such as 'small'.*DCClassifier"),
+        (pd.Series(["small", "large"] * 20, dtype="category"), "y holds text.*DCClassifier"),
+        (np.array([1.0, "large"] * 20, dtype=object), "y holds text, such as 'large'"),
+    ],
+)
+def test_targets_that_are_no_numbers_are_refused_with_the_remedy(y, said):
+    for model in (DCRegressor(max_seconds=1), fit()):
+        with pytest.raises(ValueError, match=said):
+            model.fit(X, y)
+    with pytest.raises(ValueError, match=said):
+        fit().score(X, y)
+
+
+def test_a_name_is_no_weight():
+    with pytest.raises(ValueError, match="sample_weight must hold one weight a row, got 'w': give the column itself"):
+        fit(weight="w")

@@ -1,14 +1,19 @@
 """The nearest point beyond a threshold, against exact searches on a line, a plain MILP and many random points."""
 
+from dataclasses import replace
+from time import monotonic
+
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
-from tests.function.common import KINDS, random_functions
+from tests.function.common import KINDS, random_functions, random_hinged
 
 from pldc import PLDC
+from pldc.function import Hinges
 from pldc.function.counterfactual import Counterfactual, nearest_crossing, nearest_lead
 from pldc.function.curve import partial_dependence
 from pldc.function.integer_program import nearest_by_integers
+from pldc.function.near_start import near_point
 
 
 def case(seed, d, kind):
@@ -200,6 +205,7 @@ def test_the_answer_reads():
     assert str(found).splitlines()[1].split() == ["b", "2", "2.5"] and "time was out" not in str(found)
     late = Counterfactual(("a", "b"), np.array([1.0, 2.0]), np.array([1.0, 2.5]), 3.0, 4.0, 4.0, 0.5, 0.1)
     assert "time was out: no row is nearer than 0.1" in str(late)
+    assert str(replace(late, bound=0.0)).endswith("time was out: no bound was found")
 
 
 def test_out_of_time_the_best_so_far_is_returned_with_a_bound():
@@ -229,3 +235,49 @@ def test_features_of_two_values_have_one_of_them(kind, seed):
     if found.point is not None:
         assert np.isin(found.point[two], [0.0, 1.0]).all()
         assert found.cost == pytest.approx(min(each), rel=1e-5, abs=1e-6)
+
+
+def default_like(rng, d, terms=12, pieces=20, knots=10):
+    """A mean of several hinged functions, as a default fit is of skewed columns: many knots near zero."""
+
+    def hinges():
+        sizes = 10.0 ** rng.uniform(-3, 0.5, (d, knots)) * rng.choice([-1, 1], (d, knots))
+        return Hinges(list(np.sort(sizes)))
+
+    return PLDC.total([random_hinged(rng, pieces, pieces, hinges()) * (1 / terms) for _ in range(terms)])
+
+
+@pytest.mark.parametrize("holds_whole", [False, True])
+@pytest.mark.parametrize(("seed", "d"), [(0, 8), (2, 6), (3, 6)])
+def test_out_of_time_random_search_is_no_better(seed, d, holds_whole):
+    rng = np.random.default_rng(600 + seed)
+    f, whole = default_like(rng, d), np.arange(d) == (1 if holds_whole else d)
+    x, cost, box = 0.01 * rng.normal(size=d), rng.uniform(0.5, 2.0, d), np.tile([-4.0, 4.0], (d, 1))
+    away = np.where(rng.random((20_000, d)) < 0.5, rng.normal(size=(20_000, d)), 0.0)
+    rows = np.clip(x + np.where(whole, np.round(away), away), box[:, 0], box[:, 1])
+    rows = np.where(whole, x + np.round(rows - x), rows)
+    threshold = float(np.quantile(f(rows), 0.9))
+    assert f(x[None])[0] < threshold
+    found = nearest_crossing(f, x, threshold, cost, box, 2.0, whole)
+    assert f(found.point[None])[0] >= threshold
+    assert found.cost == pytest.approx(np.abs(found.point - x) @ cost)
+    assert found.cost <= (np.abs(rows - x) @ cost)[f(rows) >= threshold].min()
+    assert 0 <= found.bound <= found.cost
+    np.testing.assert_allclose((found.point - x)[whole], np.round(found.point - x)[whole])
+    if (found.point != x)[~whole].any():  # the threshold is just met
+        assert f(found.point[None])[0] - threshold <= 1e-6 * (threshold - f(x[None])[0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_quick_start_is_not_far_from_the_optimum(seed):
+    f, x, threshold, cost, box = case(seed, 2, "sum")
+    side = np.sign(threshold - f(x[None])[0])
+    exact = nearest_crossing(f, x, threshold, cost, box, 60.0)
+    ends = np.random.default_rng(seed).uniform(box[:, 0], box[:, 1], (256, 2))
+    none = np.zeros(2, dtype=bool)
+    quick = near_point(side * f, x, side * threshold, ends, cost, box, none, monotonic() + 60.0)
+    if exact.point is None:
+        assert quick is None
+        return
+    assert side * (f(quick[None])[0] - threshold) >= 0
+    assert exact.cost * (1 - 1e-6) <= np.abs(quick - x) @ cost <= 1.5 * exact.cost

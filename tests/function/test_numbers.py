@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pldc.function.numbers import number, numbers, one_line, table
+from pldc.function.numbers import number, numbers, one_line, shortened, table
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,16 @@ def test_names_stay_in_one_line_and_letters_of_all_scripts_as_they_are():
     assert one_line("a\nb\x07\u2028c\ud800") == "a\\nb\\x07\\u2028c\\ud800"
     for name in ("prix\xa0(€)", "می\u200cروم", "東京\u3000駅", "क्\u200dष"):
         assert one_line(name) == name
+
+
+def test_large_numbers_beside_each_other_have_one_notation():
+    assert numbers([2.1e9, 474616449.0, 3.2e5, 12.0, 0.0], 2) == ["2.1e+09", "4.7e+08", "3.2e+05", "12", "0"]
+    assert numbers([474616449.0, 12.0], 2) == ["474616449", "12"]
+
+
+@pytest.mark.parametrize("longest", [5, 8, 9, 24])
+def test_a_long_text_lacks_its_middle(longest):
+    text = "a name of thirty letters, sin."
+    short = shortened(text, longest)
+    assert len(short) == longest and short[0] == "a" and short[-1] == "." and "…" in short
+    assert shortened(text[:longest], longest) == text[:longest]

@@ -66,7 +66,9 @@ class Answers:
         They reach as far from the prediction as the errors of the fits of the folds went, at rows left out: further
         where these were large, less far where they were small. So they
         need ``lam="cv"``, the default, and at least four distinct rows. They hold about `coverage` of new targets in
-        practice; nothing is guaranteed, since the smoothing is chosen by the same folds. With fewer than
+        practice; nothing is guaranteed, since the smoothing is chosen by the same folds. Where `max_seconds` ended the
+        fit before it was known where errors are large, and of fewer than 40 distinct rows, intervals are as wide
+        everywhere; the summary of the model says so. With fewer than
         1 / (1 − coverage) rows the largest error stands in for a quantile that is not there.
 
         Parameters
@@ -80,7 +82,13 @@ class Answers:
         if is_source(X):
             low, high = over_blocks(self, lambda rows: np.column_stack(self.predict_interval(rows, coverage)), X).T
             return low, high
-        X = self._points(X)
+        X, levels = self._points(X), getattr(self._loss(), "levels", ())
+        if self.model_.levels is None and levels not in ((), (0.5,)):
+            raise ValueError(
+                f"This model predicts the quantile {levels[0]:g}, around which errors lie to one side: fit two levels, "
+                "loss=Quantile([0.05, 0.95]), and take their predictions as the ends, or fit loss='squared' or "
+                "'absolute', whose intervals have any coverage."
+            )
         return self.model_.interval(X, float(coverage))
 
     def generalization_bound(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pldc.columns.cells import is_date
 from pldc.function.checks import choice, flag, positive, shown, whole
 from pldc.function.device import torch_on
 from pldc.function.max_affine import Array, real
@@ -18,6 +20,11 @@ def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
     """Return one weight ≥ 0 a row: a number of rows, unless all are too large or too small to calculate with."""
     if sample_weight is None:
         return np.ones(n)
+    if isinstance(sample_weight, str):
+        raise ValueError(
+            f"sample_weight must hold one weight a row, got {shown(sample_weight)}: give the column itself. A name is "
+            "for a path, a dataset or a frame of Dask as X."
+        )
     weight = real(sample_weight, "sample_weight")
     if weight.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), one weight a row; got {weight.shape}.")
@@ -29,6 +36,45 @@ def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
         raise ValueError("All values of sample_weight are zero: there is nothing to fit.")
     largest = float(weight.max())
     return weight if 1 / HUGE < largest < HUGE else np.asarray(weight / largest)
+
+
+def check_targets(y: Any) -> None:
+    """Refuse targets of a regression that are no numbers: several columns, dates, lengths of time and text."""
+    cells = np.asarray(y)
+    if cells.ndim == 2 and cells.shape[1] > 1:
+        raise ValueError(
+            f"y has {cells.shape[1]} columns; for several targets use MultiOutputRegressor(DCRegressor()) of "
+            "sklearn.multioutput."
+        )
+    if cells.ndim == 0:  # the name of a column, perhaps
+        return
+    strange = [cell for cell in cells.ravel() if not is_float(cell)] if cells.dtype.kind in "OUST" else []
+    if cells.dtype.kind == "m" or any(isinstance(cell, (timedelta, np.timedelta64)) for cell in strange):
+        raise ValueError(
+            "y holds lengths of time; targets are numbers. Give days, y / pandas.Timedelta(days=1), without rows whose "
+            "time is missing."
+        )
+    if cells.dtype.kind == "M" or any(map(is_date, strange)):
+        raise ValueError(
+            "y holds dates; targets are numbers. Give the time since one of them, such as "
+            "(y - y.min()) / pandas.Timedelta(days=1), without rows whose date is missing."
+        )
+    texts = [cell for cell in strange if isinstance(cell, str)]
+    if texts:
+        raise ValueError(f"y holds text, such as {shown(texts[0])}; targets are numbers. Labels are for DCClassifier.")
+
+
+def is_float(cell: Any) -> bool:
+    """Say whether a cell is a number, or text that is read as one; lengths of time are none."""
+    if isinstance(cell, np.timedelta64):  # else an int
+        return False
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    except OverflowError:
+        return True
+    return True
 
 
 def to_score(y: Any, sample_weight: Any) -> tuple[Any, Array | None]:
@@ -59,4 +105,15 @@ def refuse_masked(name: str, value: Any) -> None:
         raise ValueError(f"{name} is a masked array with values that are missing: fill or drop them first.")
 
 
-__all__ = ["check_weight", "choice", "flag", "positive", "refuse_masked", "shown", "to_score", "torch_device", "whole"]
+__all__ = [
+    "check_targets",
+    "check_weight",
+    "choice",
+    "flag",
+    "positive",
+    "refuse_masked",
+    "shown",
+    "to_score",
+    "torch_device",
+    "whole",
+]

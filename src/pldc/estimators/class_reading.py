@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pldc.estimators.checks import choice, shown
-from pldc.estimators.reading import Reading, thinned
+from pldc.estimators.reading import Reading, rows_for_curve, thinned
 from pldc.function import PLDC, ClassExplanation, Contributions, Curve, LevelMeans, class_regions
 from pldc.function.contributions import METHODS, class_contributions
 from pldc.function.regions import RegionTable
@@ -41,7 +41,7 @@ class ClassReading(Reading):
         return class_contributions(model.functions, X, rows, self.classes_, method, model.column_names, model.source)
 
     def curve(
-        self: Any, feature: Any, X: Any, label: Any = None, between: tuple[float, float] | None = None
+        self: Any, feature: Any, X: Any = None, label: Any = None, between: tuple[float, float] | None = None
     ) -> Curve | LevelMeans:
         """Return how far a class leads as one column moves: the mean over rows, exact, with all kinks.
 
@@ -65,7 +65,7 @@ class ClassReading(Reading):
         Curve or LevelMeans
             As for :meth:`DCRegressor.curve`.
         """
-        X, names = self._points(X), self.classes_.tolist()
+        X, names = rows_for_curve(self, X), self.classes_.tolist()
         if label is None and len(names) == 2:
             label = names[1]
         if np.ndim(label) or label not in names:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pldc.columns.cells import Table, is_missing
 from pldc.estimators.checks import positive, shown
-from pldc.estimators.reading import column_of
+from pldc.estimators.reading import column_of, listed
 from pldc.estimators.tables import is_table
 from pldc.function import Counterfactual
 from pldc.function.counterfactual import nearest_crossing, nearest_lead
@@ -59,8 +59,8 @@ class Counterfactuals:
         given, price = self._given_row(x), 1.0 / self.model_.spread
         for name, value in named("cost", cost).items():
             price[self._number(name)] *= positive(f"cost of {name!r}", value)
-        seconds, numbers = positive("max_seconds", max_seconds), [self._number(name) for name in whole]
-        for name, at in zip(whole, numbers, strict=True):
+        seconds, numbers = positive("max_seconds", max_seconds), [self._number(name) for name in listed(whole)]
+        for name, at in zip(listed(whole), numbers, strict=True):
             if not is_missing(given.cells[column_of(self.model_.column_names, name)]) and given.row[at] % 1:
                 raise ValueError(f"whole names the column {name!r}, but the cell of x is {given.row[at]:g}.")
         box, steps = self._box(given, fixed, named("bounds", bounds), numbers)
@@ -150,7 +150,7 @@ class Counterfactuals:
             if not ends[0] <= row[at] <= ends[1]:
                 raise ValueError(f"bounds of {name!r} are {shown(pair)}; x must lie within, and is at {row[at]:g}.")
             box[at] = np.clip(ends, 0.0, 1.0) if whole[at] and column in model.booleans else ends
-        for name in fixed:
+        for name in listed(fixed):
             held[model.source == column_of(model.column_names, name)] = True
         box[held] = row[held, None]
         return box, whole & ~held
@@ -181,8 +181,10 @@ class RegressionCounterfactuals(Counterfactuals):
         """Find what would change a prediction: the nearest row at which it crosses a threshold.
 
         Distance is the sum of the changes of all columns, in standard deviations of the training rows, each times its
-        cost. The answer is exact: by linear programs for a function without hinges of one term (``simplify``,
-        ``n_pieces="rows"``) and without booleans or whole numbers, else by a mixed-integer program.
+        cost. The answer comes by linear programs for a function without hinges of one term (``simplify``,
+        ``n_pieces="rows"``) and without booleans or whole numbers, else by a mixed-integer program. It is exact unless
+        time is out, as it mostly is for a default fit, a mean of several functions: ``simplify`` it first. Then the
+        best row that was found by seeded search or the program is returned, and `bound` says how near one can be.
 
         Parameters
         ----------
@@ -196,11 +198,12 @@ class RegressionCounterfactuals(Counterfactuals):
             training change from one to the other.
         bounds : dict, optional
             From column to (low, high), None for a side that is free; by default within four standard deviations of the
-            training mean, and `x` itself.
+            training mean, and `x` itself. These may lie outside the range of the training rows, which the model does
+            not keep: give bounds where cells must be possible.
         whole : sequence of str or int, optional
             Columns that take whole numbers, such as a number of rooms. Nothing else says so.
         max_seconds : float, default=30
-            Of a mixed-integer program. Then the best row so far is returned, with a bound on how near one can be.
+            Of a mixed-integer program. A search before it takes a fifth of this at most, and so does one after it.
 
         Returns
         -------
@@ -241,10 +244,11 @@ class ClassCounterfactuals(Counterfactuals):
         whole: Sequence[Any] = (),
         max_seconds: float = 30.0,
     ) -> Counterfactual:
-        """Find what would change a prediction: the nearest row that is of a class, exactly.
+        """Find what would change a prediction: the nearest row that is of a class.
 
         Distance is the sum of the changes of all columns, in standard deviations of the training rows, each times its
-        cost. Found by a mixed-integer program: the score of the class must be as high as all others.
+        cost. Found by a mixed-integer program, exactly unless time is out: the score of the class must be as high as
+        all others.
 
         Parameters
         ----------
@@ -307,7 +311,10 @@ def pair_of(name: Any, given: Any) -> tuple[float | None, float | None]:
             f"bounds of {name!r} must be two finite numbers (low, high), None for a side that is free; got "
             f"{shown(given)}."
         )
-    return ends[0], ends[1]
+    low, high = ends
+    if low is not None and high is not None and low > high:
+        raise ValueError(f"bounds of {name!r} are {shown(given)}: the lower end is above the upper; give (low, high).")
+    return low, high
 
 
 def plain(cell: Any, boolean: bool) -> Any:

@@ -37,7 +37,7 @@ class Reading:
         ----------
         X : array or DataFrame of shape (n, d)
             Rows to compare: at most 256 of them are looked at.
-        columns : sequence of str or int, optional
+        columns : sequence of str or int, or one of them, optional
             The columns whose pairs are looked at; by default the twelve most important.
 
         Returns
@@ -49,7 +49,12 @@ class Reading:
         if columns is None:
             chosen = np.argsort(-model.importances, kind="stable")[:MOST_COLUMNS].tolist()
         else:
-            chosen = sorted({column_of(model.column_names, each) for each in columns})
+            chosen = sorted({column_of(model.column_names, each) for each in listed(columns)})
+        if (X[0] == X).all():
+            raise ValueError(
+                f"interactions(X) compares rows with each other: give two different ones at least, got {len(X)} row"
+                f"{'s that are all alike' * (len(X) > 1)}."
+            )
         shuffled = X[np.random.RandomState(0).permutation(len(X))]
         rows = sample(shuffled, np.ones(len(X)))
         return Interactions(model.column_names, interactions(model.outcome, rows, model.source, chosen))
@@ -133,6 +138,14 @@ class Reading:
                 raise ValueError(f"between is for columns of numbers; {name!r} holds categories.")
             levels, places, values = model.columns.each_level(column)
             return category_curve(f, X, name, levels, places, values, limits)
+        if column in model.booleans:
+            if between is not None:
+                raise ValueError(f"between is for columns of numbers; {name!r} holds booleans.")
+            if gap is None:
+                return category_curve(f, X, name, (False, True), np.array([at]), np.array([[0.0], [1.0]]), limits)
+            fill = model.columns.features[at].fill
+            values = np.array([[0.0, 0.0], [1.0, 0.0], [fill, 1.0]])
+            return category_curve(f, X, name, (False, True, None), np.array([at, gap]), values, limits)
         if gap is not None:  # a cell that is given is not missing
             X = X.copy()
             X[:, gap] = 0.0
@@ -203,7 +216,7 @@ class RegressionReading(Reading):
             model.function, X, self._references(reference), method, model.column_names, model.source, model.cut
         )
 
-    def curve(self: Any, feature: Any, X: Any, between: tuple[float, float] | None = None) -> Curve | LevelMeans:
+    def curve(self: Any, feature: Any, X: Any = None, between: tuple[float, float] | None = None) -> Curve | LevelMeans:
         """Return how the mean prediction follows one column: partial dependence, exact, with all its kinks.
 
         No grid is laid: every row's kinks along the column are found, and between the kinks of all rows the mean is
@@ -225,9 +238,9 @@ class RegressionReading(Reading):
         Curve
             With `x` and `y` at both ends and all kinks; ``curve(values)`` evaluates it.
         LevelMeans
-            Of a category: the mean prediction if all rows had that level, level by level.
+            Of a category, and of booleans: the mean prediction if all rows had that level, level by level.
         """
-        X = self._points(X)
+        X = rows_for_curve(self, X)
         return self._curve(self.model_.function, feature, X, between, self.model_.cut)
 
     def region_table(self: Any, X: Any, tol: float | None = None) -> RegionTable:
@@ -263,6 +276,21 @@ def thinned(f: PLDC, X: Array, tol: float | None) -> PLDC:
     if tol is None:
         tol = 0.0 if f.is_plain and max(f.n_pieces) <= FEW_PIECES else 1e-2
     return f.prune(X, tol=tol) if tol != 0 else f  # at 0, too, dropping could swap pieces that tie at a row
+
+
+def listed(given: Any) -> list[Any]:
+    """Return columns as a list; one name or number is a list of itself."""
+    return [given] if isinstance(given, str | Integral) else list(given)
+
+
+def rows_for_curve(model: Any, X: Any) -> Array:
+    """Check the rows that a curve is a mean over."""
+    if X is None:
+        raise TypeError(
+            f"{type(model).__name__}.curve(feature, X) needs rows X, over which it is a mean: give those of the fit, "
+            "or some hundred of them."
+        )
+    return np.asarray(model._points(X))
 
 
 def column_of(names: Sequence[str], given: Any) -> int:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pldc.columns import Encoding
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
-from pldc.estimators.checks import check_weight, choice, flag, to_score
+from pldc.estimators.checks import check_targets, check_weight, choice, flag, to_score
 from pldc.estimators.counterfactuals import RegressionCounterfactuals
 from pldc.estimators.monotone import signs_of
 from pldc.estimators.reading import RegressionReading
@@ -272,11 +272,7 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
 
     def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
         """Check the data, and turn the table into numbers."""
-        if len(shape := np.asarray(y).shape) == 2 and shape[1] > 1:
-            raise ValueError(
-                f"y has {shape[1]} columns; for several targets use MultiOutputRegressor(DCRegressor()) of "
-                "sklearn.multioutput."
-            )
+        check_targets(y)
         X, y = read(self, X, y, y_numeric=True)
         y, weight = np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y))
         self._loss().check(y[weight > 0])
@@ -321,7 +317,7 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
             self.functions_ = list(model.functions)
 
     def predict(self, X: Any) -> Array:
-        """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), increasing.
+        """Evaluate the fitted function at the rows of X (clipped, if `clip`); of several levels (n, m), not decreasing.
 
         X may be read block by block, as in :meth:`fit`. Of arrays and frames of Dask a lazy array of Dask is returned.
         """
@@ -339,6 +335,7 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
         if is_source(X):
             y, sample_weight = targets_of(X, y, sample_weight)
         y, sample_weight = to_score(y, sample_weight)
+        check_targets(y)
         y, predicted = real(y, "y"), np.asarray(self.predict(X))
         if self.model_.levels is None:
             return float(r2_score(y, predicted, sample_weight=sample_weight))

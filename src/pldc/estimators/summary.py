@@ -115,6 +115,8 @@ def _matters(model: Model) -> str:
         parts.append(
             "matters: " + ", ".join(f"{one_line(model.column_names[j])} {s}" for j, s in zip(order, sizes, strict=True))
         )
+    if model.errors is not None and model.errors.scale is None:
+        parts.append("intervals as wide everywhere")
     if model.seconds is not None:
         parts.append(f"fitted in {number(model.seconds, 2)} s")
     return "; ".join(parts)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length
 from sklearn.utils.validation import validate_data as scikit_learn_validate
 
 from pldc.columns import Encoding
-from pldc.columns.cells import Table, holds_booleans, is_frame, is_missing
+from pldc.columns.cells import Table, cells_as, holds_booleans, is_frame, is_missing
 from pldc.columns.learn import Draft, kinds_of, weighted_median
 from pldc.estimators.checks import refuse_masked, shown
 from pldc.estimators.folds import folds_for_statistics
@@ -27,6 +27,7 @@ LONGEST_MESSAGE = 500  # characters of what scikit-learn says of a table
 NUMBERS = "biuf"  # kinds of NumPy's types that hold numbers and nothing else
 ISO_DATE = re.compile(r"\s*\d{4}-\d{2}-\d{2}([ T]|\s*$)")
 MANY_LEVELS, NEARLY_ALL = 20, 0.9  # of the cells of a column of text, that are hardly a category
+OF_A_CELL = "could not convert", "must be a string or a real", "infinity"  # in messages of NumPy and scikit-learn
 GAPS = "X contains NaN, and this model knows no medians to put there: fill the gaps, or fit again."
 
 
@@ -105,21 +106,46 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
     """Check a table to fit and its targets: an array of numbers, NaN where missing, or columns of several types."""
     refuse_no_table(X)
     refuse_masked("y", y)
+    warn_of_names(X)
     table = Table.read(X) if is_frame(X) or is_mixed(X) else None
     if table is None or all(c.values.dtype.kind in NUMBERS and not c.category for c in table.columns):
-        numbers, y = validate_data(model, X, y, dtype=np.float64, ensure_all_finite="allow-nan", **about_y)
-        if (
-            categorical_mask(model.categorical_features, getattr(model, "feature_names_in_", None), numbers.shape[1])
-            is None
-        ):
+        numbers, y = numbers_of(model, X, y, **about_y)
+        names = getattr(model, "feature_names_in_", None)
+        if categorical_mask(model.categorical_features, names, numbers.shape[1]) is None:
             return numbers, y
         table = Table.read(X)  # levels are of the cells as they are given, True or 2**60 + 1
-        return Table(table.columns, table.names if hasattr(model, "feature_names_in_") else None), y
+        return Table(table.columns, None if names is None else table.names), y
     table.refuse_empty()
     y = validate_data(model, y=y, **about_y)
     validate_data(model, X, skip_check_array=True)
     check_consistent_length(X, y)
     return Table(table.columns, table.names if hasattr(model, "feature_names_in_") else None), y
+
+
+def numbers_of(model: Any, X: Any, *y: Any, **wanted: Any) -> Any:
+    """Check a table of numbers as scikit-learn does; what is none, or infinite, is told with its column."""
+    try:
+        return validate_data(model, X, *y, dtype=np.float64, ensure_all_finite="allow-nan", **wanted)
+    except (TypeError, ValueError) as error:
+        if not any(words in str(error) for words in OF_A_CELL):
+            raise
+        table = Table.read(X)
+        for k, column in enumerate(table.columns):
+            cells_as(column, f"x{k}" if table.names is None else table.names[k], "number")
+        raise
+
+
+def warn_of_names(X: Any) -> None:
+    """Point out names of columns that are no text, and so no names; but for 0, 1, …, which are the places."""
+    names = list(getattr(X, "columns", ())) if hasattr(X, "iloc") else []
+    if names != list(range(len(names))) and not any(isinstance(name, str) for name in names):
+        warnings.warn(
+            f"The names of the columns are no text, {shown(names)}: the model knows the columns by their places alone, "
+            "x0, x1, …, and whole numbers are places. To use the names, make them text: X.columns = "
+            "X.columns.map(str).",
+            UserWarning,
+            stacklevel=7,
+        )
 
 
 def plain_labels(y: Any) -> Any:
@@ -147,9 +173,7 @@ def points(model: Any, X: Any, fitted: Model) -> Array:
     """Return the features of a table to predict at."""
     refuse_no_table(X)
     if fitted.columns is None:
-        numbers = np.asarray(
-            validate_data(model, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False), dtype=np.float64
-        )
+        numbers = np.asarray(numbers_of(model, X, reset=False), dtype=np.float64)
         gaps = np.isnan(numbers)
         if not gaps.any():
             return numbers

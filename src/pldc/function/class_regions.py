@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pldc.function.explain_classes import ranked
 from pldc.function.max_affine import Array
-from pldc.function.numbers import apart
+from pldc.function.numbers import shortened
 from pldc.function.pldc import PLDC
 from pldc.function.regions import LONGEST_NAME, Regions, group
 from pldc.function.term import LocalModel
@@ -58,7 +58,7 @@ class ClassRegions:
     def to_text(self, feature_names: Sequence[str] | None = None, most: int = 10, width: int = 79) -> str:
         """Return the fullest regions as plain text: margins at their typical rows, and slopes of the margin."""
         names = [str(label) for label in (*self.winner, *self.runner_up)]
-        short = dict(zip(names, apart(names, LONGEST_NAME), strict=True))
+        short = {name: shortened(name, LONGEST_NAME) for name in names}
         also = {
             head: np.array([short[str(label)] for label in column], dtype=object)
             for head, column in (("class", self.winner), ("runner-up", self.runner_up))

@@ -10,7 +10,7 @@ import numpy as np
 
 from pldc.function.explain import row_of
 from pldc.function.max_affine import Array, IntArray
-from pldc.function.numbers import numbers, table, verdict
+from pldc.function.numbers import Printed, numbers, table, verdict
 from pldc.function.path import mean_path_contributions
 from pldc.function.pldc import PLDC
 from pldc.function.shapley import shapley_values
@@ -18,8 +18,8 @@ from pldc.function.shapley import shapley_values
 METHODS = ("path", "shapley")
 
 
-@dataclass(frozen=True, eq=False)
-class Contributions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Contributions(Printed):
     """What each column contributes: prediction = baseline + Σ contributions, unless clipped.
 
     Attributes

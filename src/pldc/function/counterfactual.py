@@ -10,12 +10,12 @@ import numpy as np
 
 from pldc.function.max_affine import Array
 from pldc.function.nearest import Lead, Nearest, nearest_beyond
-from pldc.function.numbers import number, table
+from pldc.function.numbers import Printed, number, table
 from pldc.function.pldc import PLDC
 
 
-@dataclass(frozen=True, eq=False)
-class Counterfactual:
+@dataclass(frozen=True, eq=False, repr=False)
+class Counterfactual(Printed):
     """What would change a prediction: the nearest row at which it reaches a threshold.
 
     Attributes
@@ -31,7 +31,7 @@ class Counterfactual:
     cost : float
         Distance of the two: of each column its change in standard deviations, times its cost.
     bound : float
-        No row is nearer than this. Equal to `cost`, but for rounding, unless time was out.
+        No row is nearer than this. Equal to `cost`, but for rounding, unless time was out; 0: none was found.
     """
 
     features: tuple[str, ...]
@@ -72,7 +72,8 @@ class Counterfactual:
         )
         lines.append(f"distance {number(self.cost, 3)} standard deviations")
         if self.bound < self.cost * (1 - 1e-3):
-            lines[-1] += f"; time was out: no row is nearer than {number(self.bound, 3)}"
+            proved = f"no row is nearer than {number(self.bound, 3)}" if self.bound > 0 else "no bound was found"
+            lines[-1] += f"; time was out: {proved}"
         return "\n".join(lines)
 
 

@@ -49,12 +49,12 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class LevelMeans:
-    """The mean prediction if all rows had one level of a category, level by level.
+    """The mean prediction if all rows had one level of a category, or were True or False, level by level.
 
     Attributes
     ----------
     feature : str
-    levels : tuple of (str or None)
+    levels : tuple of (str, bool or None)
         None: a missing cell, where training saw some.
     y : array of shape (k,)
     rows : int
@@ -62,11 +62,11 @@ class LevelMeans:
     """
 
     feature: str
-    levels: tuple[str | None, ...]
+    levels: tuple[str | bool | None, ...]
     y: Array
     rows: int
 
-    def __call__(self, level: str | None) -> float:
+    def __call__(self, level: str | bool | None) -> float:
         """Return the mean of one level."""
         if level not in self.levels:
             raise ValueError(f"{self.feature!r} has no level {level!r:.80}: it has {list(self.levels)!r:.200}.")
@@ -89,7 +89,7 @@ def category_curve(
     function: PLDC,
     points: Array,
     name: str,
-    levels: tuple[str | None, ...],
+    levels: tuple[str | bool | None, ...],
     places: IntArray,
     values: Array,
     limits: tuple[float, float] = (-np.inf, np.inf),

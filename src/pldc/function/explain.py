@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pldc.function.checks import positive, whole
 from pldc.function.max_affine import Array, IntArray, as_points, number, real
-from pldc.function.numbers import numbers, table
+from pldc.function.numbers import Printed, numbers, table
 from pldc.function.pldc import PLDC
 from pldc.function.term import as_unit
 
@@ -19,7 +19,7 @@ BALL_POINTS = 64  # points that a mean slope is taken over, in pairs ±u
 MOST_NUMBERS = 1 << 20  # numbers in the table of such points that is held at once
 
 
-class Explained:
+class Explained(Printed):
     """What explanations of values and of classes say in the same way."""
 
     room: Array
@@ -50,7 +50,7 @@ class Explained:
         return "\n\n".join(shown)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Explained):
     """Why each row has its prediction: prediction = intercept + Σ contributions, unless clipped.
 

@@ -15,7 +15,7 @@ from pldc.function.numbers import verdict
 from pldc.function.pldc import PLDC
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassExplanation(Explained):
     """Why each row has its class and not the runner-up: margin = intercept + Σ contributions.
 

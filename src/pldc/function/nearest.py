@@ -28,6 +28,7 @@ from scipy.optimize import linprog
 from pldc.function.integer_program import CLOSE, nearest_by_integers
 from pldc.function.linear_programs import TIGHT
 from pldc.function.max_affine import Array
+from pldc.function.near_start import near_point, nearer, pulled_back
 from pldc.function.pldc import PLDC
 from pldc.function.term import Term, scattered
 
@@ -38,7 +39,7 @@ HAIRS = 5  # each ten times the last
 MOST_CUTS, FEW_CUTS = 32, 4  # of whole numbers alone, and beside others
 TRIFLE = 1e-9  # of the distance, that no feature is moved by
 MOST_STEPS, TRIES = 4, 512  # neighbours, by steps of rounding, of a point that falls short of the threshold by it
-HALVINGS, SCATTERED = 50, 512  # to find some point beyond the threshold
+SCATTERED, SHARE = 512, 0.2  # points to find one beyond the threshold from, and of the time that this may take
 
 
 class Nearest(NamedTuple):
@@ -103,7 +104,7 @@ def nearest_beyond(
     whole = np.zeros(len(x), dtype=bool) if whole is None else whole
     box = _inward(x, box, whole)
     search = _Search(f, x, threshold, cost, box, max_seconds, whole & (box[:, 1] > box[:, 0]))
-    found = search.among_whole() if search.whole.any() else search.with_hair()
+    found = search.drawn_in(search.among_whole() if search.whole.any() else search.with_hair())
     return found._replace(bound=min(found.bound, found.cost) * (1 - CLOSE))
 
 
@@ -114,7 +115,8 @@ class _Search:
         self, f: Lead, x: Array, threshold: float, cost: Array, box: Array, max_seconds: float, whole: np.ndarray
     ):
         self.f, self.x, self.threshold, self.cost, self.box, self.whole = f, x, threshold, cost, box, whole
-        self.end = monotonic() + max_seconds
+        self.seconds, self.end = max_seconds, monotonic() + max_seconds
+        self.start: Array | None = None  # of x − origin
         self.origin = f.wanted.origin
         near = f.moved(-self.origin)
         here = float(near((x - self.origin)[None])[0])
@@ -170,8 +172,8 @@ class _Search:
         if known is not None:
             known = known - self.origin
         elif not cuts and not held:
-            known = _some_point(f, x, self.target + max(more, self.hair), cost, box, whole)
-        if f.wanted.is_plain and not f.others and not whole.any():
+            known = self.start = self._quick_start(self.target + max(more, self.hair))
+        if self._of_pieces():
             return _nearest_of_pieces(f.wanted.centred[0], x, self.target + more, cost, box, known)
         if known is not None:  # nothing beyond its distance matters
             reach = float(cost @ np.abs(known - x)) / cost
@@ -182,6 +184,35 @@ class _Search:
         return Nearest(
             *nearest_by_integers(f.wanted.centred, x, self.target + more, cost, box, known, seconds, whole, lots, cuts)
         )
+
+    def _of_pieces(self) -> bool:
+        """Say whether linear programs, piece by piece, answer: they need no near start."""
+        return self.f.wanted.is_plain and not self.f.others and not self.whole.any()
+
+    def _quick_start(self, target: float) -> Array | None:
+        """Return a point that is beyond the target, of x − origin, or None where none is found at once."""
+        x, box, now = self.x - self.origin, self.box - self.origin[:, None], monotonic()
+        ends = np.vstack([scattered(self.near.wanted.centred, box, SCATTERED), *_single(x, box)])
+        end = now if self._of_pieces() else now + SHARE * (self.end - now)
+        return near_point(self.near, x, target, ends, self.cost, box, self.whole, end)
+
+    def drawn_in(self, found: Nearest) -> Nearest:
+        """Draw an answer that time kept from being proved the nearest as near as moves and steps back take it."""
+        if self._of_pieces() or (found.point is not None and found.cost <= found.bound * (1 + SLACK)):
+            return found
+        begin = self.start if found.point is None else found.point - self.origin
+        if begin is None:
+            return found
+        x, box, target = self.x - self.origin, self.box - self.origin[:, None], self.target + self.hair
+        near = nearer(self.near, begin, x, target, self.cost, box, self.whole, monotonic() + SHARE * self.seconds)
+        tested = self._tested(Nearest(near, float(np.abs(near - x) @ self.cost), found.bound))
+        found = min(found, tested, key=lambda one: one.cost)
+        if found.point is None:
+            return found
+        point = pulled_back(
+            lambda rows: self.f.beyond(rows, self.threshold), found.point, self.x, self.cost, self.whole
+        )
+        return found._replace(point=point, cost=float(np.abs(point - self.x) @ self.cost))
 
     def _tested(self, found: Nearest) -> Nearest:
         """Return what a program found as a point that is beyond the threshold, or as none.
@@ -225,27 +256,6 @@ def _inward(x: Array, box: Array, whole: np.ndarray) -> Array:
     """Return a box whose ends are whole steps away from x, where features are."""
     steps = np.floor(np.abs(box - x[:, None]) * (1 + TRIFLE) + TRIFLE)
     return np.where(whole[:, None], x[:, None] + steps * [-1.0, 1.0], box)
-
-
-def _some_point(f: Lead, x: Array, target: float, cost: Array, box: Array, whole: np.ndarray) -> Array | None:
-    """Return a point with f ≥ target that is not far, or None: the best of some ways to points of the box."""
-    ends = np.vstack([scattered(f.wanted.centred, box, SCATTERED), *_single(x, box)])
-    if whole.any():
-        ends = np.vstack([np.where(whole, x + np.round(ends - x), ends), np.where(whole, x, ends)])
-    ends = ends[f(ends) >= target]
-    if not len(ends):
-        return None
-    start = np.where(whole, ends, x)  # what moves by whole steps does so at once
-    low, high = np.zeros(len(ends)), np.ones(len(ends))  # f ≥ target at high
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        there = f(start + middle[:, None] * (ends - start)) >= target
-        low, high = np.where(there, low, middle), np.where(there, middle, high)
-    found = np.clip(start + high[:, None] * (ends - start), box[:, 0], box[:, 1])
-    found = found[f(found) >= target]
-    if not len(found):
-        return None
-    return np.asarray(found[(np.abs(found - x) @ cost).argmin()])
 
 
 def _single(x: Array, box: Array, count: int = 16) -> list[Array]:

@@ -9,6 +9,7 @@ from unicodedata import category
 import numpy as np
 
 BREAKS = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, ends of lines and paragraphs
+MOST_LINES = 60  # of what notebooks show
 NOTHING = 1e-9  # of the largest number beside it: what is smaller is shown as 0
 
 
@@ -47,7 +48,11 @@ def numbers(
     with np.errstate(over="ignore"):
         sizes = np.abs(given) * step
     largest = max(float(sizes[np.isfinite(sizes)].max(initial=0.0)), 0.0 if beside is None else abs(beside))
-    return [number(v, digits, largest / s) for v, s in zip(given, step.tolist(), strict=True)]
+    told = [number(v, digits, largest / s) for v, s in zip(given, step.tolist(), strict=True)]
+    if any("e+" in text for text in told):  # one notation for all that are large
+        large = [text != "0" and isfinite(v) and abs(v) >= 10.0**digits for text, v in zip(told, given, strict=True)]
+        told = [f"{v:.{digits}g}" if e else text for text, v, e in zip(told, given, large, strict=True)]
+    return told
 
 
 def simplest_between(low: float, high: float) -> float:
@@ -69,6 +74,19 @@ def simplest_between(low: float, high: float) -> float:
         if low <= near < high:
             return near
     return low
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text without its middle, if it is too long: names often differ at their ends alone.
+
+    Examples
+    --------
+    >>> shortened("sold: day of the week (sin)", 20)
+    'sold: da…week (sin)'
+    """
+    text = one_line(text)
+    half = (longest - 1) // 2
+    return text if len(text) <= longest else f"{text[: longest - 1 - half]}…{text[-half:]}"
 
 
 def one_line(text: str) -> str:
@@ -93,22 +111,14 @@ def verdict(first: object, second: object) -> str:
     return ", and not ".join(f"{label}" if isinstance(label, str) else f"class {label}" for label in (first, second))
 
 
-def apart(names: Sequence[str], longest: int) -> list[str]:
-    """Shorten long names: at the end, or in the middle where two of them would be the same.
+class Printed:
+    """Shown in notebooks, and by ``repr``, as ``print`` shows it; of a long text the beginning."""
 
-    Examples
-    --------
-    >>> apart(["a long name", "b"], 7), apart(["a long name 1", "a long name 2"], 7)
-    (['a long…', 'b'], ['a l…e 1', 'a l…e 2'])
-    """
-    lines = [one_line(name) for name in names]
-    head = (longest - 1) // 2
-    for part in (longest - 1, head):
-        tail = longest - 1 - part
-        cut = [n if len(n) <= longest else n[:part] + "…" + n[len(n) - tail :] for n in lines]
-        if len(set(cut)) == len(set(lines)):
-            break
-    return cut
+    def __repr__(self) -> str:
+        lines = str(self).splitlines()
+        if len(lines) > MOST_LINES:
+            lines = [*lines[:MOST_LINES], f"… and {len(lines) - MOST_LINES} more lines; print shows all"]
+        return "\n".join(lines)
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:

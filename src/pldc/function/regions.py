@@ -11,16 +11,17 @@ import numpy as np
 
 from pldc.function.checks import shown, whole
 from pldc.function.max_affine import Array, IntArray
-from pldc.function.numbers import NOTHING, number, numbers, one_line, table
+from pldc.function.numbers import NOTHING, Printed, number, numbers, one_line, shortened, table
 from pldc.function.rules import Rule, find_rule, separation
 
 FEW_PIECES = 64  # of each part, up to which all regions are shown
 MOST_RULES, LEAST_SHARE = 12, 0.01  # regions that a rule is looked for: the fullest, each of so many of the rows
+ONE_A_ROW = 0.5  # regions for each row, from which they say nothing
 MOST_FEATURES, LONGEST_NAME = 20, 24  # in a table of plain text
 
 
-@dataclass(frozen=True, eq=False)
-class Regions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Regions(Printed):
     """The linear regions that hold the rows of a table, the fullest first.
 
     Attributes
@@ -119,11 +120,18 @@ class Regions:
         most, width = min(whole("most", most, 0), len(self)), whole("width", width, 1)
         strong = np.argsort(-(np.abs(slope[:most]) * self._spans()).max(axis=0), kind="stable")
         features = np.sort(strong[:MOST_FEATURES])
-        left = ["region", *also, "rows", "share", value, *(f"slope of {_cut(names[j])}" for j in features)]
+        left = [
+            "region",
+            *also,
+            "rows",
+            "share",
+            value,
+            *(f"slope of {shortened(names[j], LONGEST_NAME)}" for j in features),
+        ]
         cells = [
             [
                 str(k),
-                *(_cut(str(said[k])) for said in also.values()),
+                *(shortened(str(said[k]), LONGEST_NAME) for said in also.values()),
                 str(self.count[k]),
                 f"{self.count[k] / self.count.sum():.0%}",
                 number(self.value[k]),
@@ -148,6 +156,8 @@ class Regions:
         if len(self) > listed:
             more, rows = len(self) - listed, int(self.count[listed:].sum())
             lines.append(f"… and {more} more region{'s' * (more > 1)} with {rows} row{'s' * (rows > 1)}")
+        if len(self) > max(most, ONE_A_ROW * self.count.sum()):
+            lines.append("This model has about one region a row: simplify it first, model.simplify(X, y)")
         return "\n".join(lines)
 
     def _spans(self) -> Array:
@@ -172,7 +182,7 @@ class Regions:
         return self.to_text()
 
 
-class RegionTable(dict[str, Array]):
+class RegionTable(Printed, dict[str, Array]):
     """The regions of a model by columns, as ``pandas.DataFrame`` and ``polars.DataFrame`` take them; prints as text.
 
     Attributes
@@ -196,11 +206,6 @@ class RegionTable(dict[str, Array]):
 
     def __str__(self) -> str:
         return self.to_text()
-
-
-def _cut(name: str) -> str:
-    name = one_line(name)
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
 def _across(left: list[str], cells: list[list[str]]) -> list[list[str]]:

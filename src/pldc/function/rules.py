@@ -36,7 +36,9 @@ class Condition(NamedTuple):
     def text(self, names: Sequence[str], opposites: Opposites = NONE) -> str:
         """Write it down; `opposites` are as for :meth:`Rule.text`."""
         if self.feature in opposites and 0 <= self.value < 1:
-            return names[self.feature] if self.above else opposites[self.feature]
+            name, no = names[self.feature], opposites[self.feature]
+            yes = f"{name} is True" if no == f"{name} is False" else name
+            return yes if self.above else no
         return f"{names[self.feature]} {'>' if self.above else '≤'} {number(self.value, 12)}"
 
 

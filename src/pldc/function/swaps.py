@@ -22,15 +22,15 @@ from itertools import combinations
 import numpy as np
 
 from pldc.function.max_affine import Array, IntArray
-from pldc.function.numbers import NOTHING, numbers, table
+from pldc.function.numbers import NOTHING, Printed, numbers, table
 
 MOST_ROWS, PAIRS = 256, 1024  # rows that are compared, and how many pairs of them
 FEWEST_PAIRS, MOST_CELLS = 64, 1 << 24  # of many features fewer pairs: so many cells of all tables that are evaluated
 Values = Callable[[Array], Array]
 
 
-@dataclass(frozen=True, eq=False)
-class Interactions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions(Printed):
     """How much the effect of each column depends on each other one.
 
     Attributes

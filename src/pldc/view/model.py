@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from pldc.function.curve import LevelMeans
 from pldc.function.max_affine import Array
-from pldc.function.numbers import apart, number
+from pldc.function.numbers import number, shortened
 from pldc.function.regions import FEW_PIECES
 from pldc.view.plots import _figure
 
-MOST_BARS, MOST_CURVES, MOST_REGIONS = 10, 4, 8
-LONGEST_NAME, LONGEST_RULE = 22, 90
+MOST_BARS, MOST_CURVES, MOST_REGIONS, MOST_LEVELS = 10, 4, 8, 12
+LONGEST_NAME, LONGEST_LEVEL, LONGEST_RULE = 22, 12, 90
 
 
 def plot_model(model: Any, X: Any) -> Any:
@@ -22,7 +23,8 @@ def plot_model(model: Any, X: Any) -> Any:
     Parameters
     ----------
     model : fitted DCRegressor or DCClassifier
-        Curves are of up to four columns of numbers, not of categories or dates. Of a classifier, and of several
+        Curves are of up to four columns, not of dates; of categories and booleans they are bars, from the mean
+        prediction to that of each level. Of a classifier, and of several
         quantiles, curves and regions are not drawn: ask ``model.curve`` and ``model.region_table`` of the classifier.
     X : array or DataFrame of shape (n, d)
         Rows that curves are means over, and that regions are counted at; the model keeps none of its own.
@@ -61,17 +63,17 @@ def _importances(model: Any) -> tuple[list[str], Array]:
 
 
 def _main_curves(model: Any, X: Any) -> list[Any]:
-    """Curves of the most important columns that hold numbers."""
-    size = model.feature_importances_
-    numbers = [model.model_.number_of(j) is not None for j in range(len(size))]
-    order = [int(j) for j in np.argsort(-size, kind="stable") if numbers[j] and size[j] > 0]
+    """Curves of the most important columns, but for dates."""
+    size, columns = model.feature_importances_, model.model_.columns
+    dates = [columns is not None and columns.columns[j].kind == "date" for j in range(len(size))]
+    order = [int(j) for j in np.argsort(-size, kind="stable") if size[j] > 0 and not dates[j]]
     return [model.curve(j, X) for j in order[:MOST_CURVES]]
 
 
 def _bars(axis: Any, title: str, names: list[str], sizes: Any) -> None:
     """Draw bars from left to right, the largest on top."""
     axis.barh(range(len(names)), sizes, color="C0")
-    axis.set_yticks(range(len(names)), labels=apart(names, 2 * LONGEST_NAME), fontsize=8)
+    axis.set_yticks(range(len(names)), labels=[shortened(n, 2 * LONGEST_NAME) for n in names], fontsize=8)
     axis.invert_yaxis()
     axis.set_title(title, fontsize=10)
     axis.grid(axis="x", alpha=0.3)
@@ -81,15 +83,29 @@ def _draw_curves(figure: Any, curves: list[Any], points: Array, model: Any) -> N
     """Draw curves side by side on one scale, with marks where the rows are."""
     names = model.model_.column_names
     axes = np.ravel(figure.subplots(1, len(curves), sharey=True, squeeze=False))
-    labels = apart([curve.feature for curve in curves], LONGEST_NAME)
-    for axis, curve, label in zip(axes, curves, labels, strict=True):
+    for axis, curve in zip(axes, curves, strict=True):
+        axis.set_xlabel(shortened(curve.feature, LONGEST_NAME))
+        axis.grid(alpha=0.3)
+        if isinstance(curve, LevelMeans):
+            _draw_levels(axis, curve, float(np.mean(model.model_.predict(points))))
+            continue
         axis.plot(curve.x, curve.y, color="C0")
         where = np.quantile(points[:, model.model_.number_of(names.index(curve.feature))], _TENTHS)
         axis.plot(where, np.full(len(where), 0.02), "|", color="0.3", transform=axis.get_xaxis_transform())
-        axis.set_xlabel(label)
-        axis.grid(alpha=0.3)
     axes[0].set_ylabel("mean prediction")
     axes[0].set_title("partial dependence; marks: tenths of the rows", fontsize=10, loc="left")
+
+
+def _draw_levels(axis: Any, means: LevelMeans, middle: float) -> None:
+    """Draw the mean of each level as a bar that begins at the mean prediction; of many the highest and the lowest."""
+    order = np.argsort(-means.y, kind="stable")
+    if len(order) > MOST_LEVELS:
+        order = np.append(order[: MOST_LEVELS // 2], order[-MOST_LEVELS // 2 :])
+    names = ["(missing)" if means.levels[k] is None else str(means.levels[k]) for k in order]
+    axis.bar(range(len(order)), means.y[order] - middle, bottom=middle, color="C0")
+    axis.set_xticks(
+        range(len(order)), labels=[shortened(name, LONGEST_LEVEL) for name in names], rotation=45, fontsize=8
+    )
 
 
 def _draw_regions(axis: Any, regions: Any, names: Any) -> None:
@@ -103,6 +119,7 @@ def _draw_regions(axis: Any, regions: Any, names: Any) -> None:
         axis.text(share[k], k, f"  {shorten(where, LONGEST_RULE, placeholder='…')}", va="center", fontsize=8)
     axis.set_yticks(range(count), labels=[number(v, 3) for v in regions.value[:count]], fontsize=8)
     axis.set_xlim(0, 2.6 * float(share.max()))
+    axis.set_xticks([tick for tick in axis.get_xticks() if 0 <= tick <= min(1.0, axis.get_xlim()[1])])
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axis.invert_yaxis()
     more = f"; {len(regions) - count} more" if len(regions) > count else ""
