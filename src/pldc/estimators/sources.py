@@ -13,15 +13,15 @@ from sklearn.base import is_classifier
 from pldc.columns import Encoding
 from pldc.columns.cells import Table, check_labels
 from pldc.estimators.checks import shown
-from pldc.estimators.tables import Given
+from pldc.estimators.tables import Given, refuse_name
 from pldc.fit.rest import Rest
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
 from pldc.scale import Block, drawn
-from pldc.scale.alike import Alike
+from pldc.scale.alike import Alike, table_of
 from pldc.scale.files import opened
 from pldc.scale.sample import refuse_unseen
-from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, reader_of, shards_of
+from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, readable, reader_of, shards_of
 from pldc.scale.targets import targets, weights_of
 from pldc.solve.workers import blas_threads
 
@@ -127,6 +127,8 @@ def given_and_rest(model: Any, X: Any, y: Any, weight: Any, groups: Any) -> tupl
     """
     memory_of(model.max_memory)
     if not streams(model, X):
+        X = table_of(X)
+        refuse_name(X, y)
         return model._given(X, y, weight, groups), None, X
     if groups is not None:
         raise ValueError("groups need the table in memory; a table that is read block by block has none.")
@@ -142,10 +144,11 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     X, y, weight
         As for :func:`pldc.scale.sources.shards_of`.
     """
-    of_classes = is_classifier(model)
+    of_classes, X = is_classifier(model), readable(X)
     if model._pieces() == "rows":
         raise ValueError(
-            "The program (n_pieces='rows') needs the table in memory: give arrays, or leave n_pieces='auto'."
+            f"{asked_for_program(model)} asks for the program, which needs the table in memory: give arrays, or leave "
+            "it at its default."
         )
     threads = model._threads() or blas_threads()
     if isinstance(X, np.ndarray) or is_dask(X):
@@ -181,6 +184,17 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     return given, rest, part.X
 
 
+def asked_for_program(model: Any) -> str:
+    """Return the setting that asks for the program, as it was given."""
+    if model.n_pieces == "rows":
+        return "n_pieces='rows'"
+    for name, defaults in model._of_the_program.items():
+        given = getattr(model, name)
+        if not any(type(given) is type(default) and given == default for default in defaults):
+            return f"{name}={shown(given)}"
+    return "n_pieces"
+
+
 def width_of(source: Any, y: Any, weight: Any) -> int:
     """Return the number of features of a source: so the same rows have the same sample, however they are stored."""
     if hasattr(source, "schema"):
@@ -204,6 +218,7 @@ def called_categories(given: Any) -> list[Any]:
 def over_blocks(model: Any, predict: Callable[[Any], Array], X: Any) -> Any:
     """Predict block by block; of a collection of Dask, one of Dask is returned, which computes where the rows are."""
     names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
+    X = readable(X)
     if is_dask(X):
         from pldc.scale.dask_shards import predicted
 
@@ -221,7 +236,7 @@ def targets_of(X: Any, y: Any, weight: Any) -> tuple[Array, Array | None]:
 
         y, weight = beside(X, y, weight)
         return np.asarray(y), None if weight is None else np.asarray(weight)
-    read = reader_of(X, y, weight)
+    read = reader_of(readable(X), y, weight)
     if isinstance(read, Alike):
         read.look()  # it is asked again, to predict
     blocks = [(block.y, block.weight) for block in read()]

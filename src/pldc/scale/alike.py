@@ -66,6 +66,7 @@ class Alike:
         if not isinstance(given, tuple) or len(given) not in (2, 3):
             raise TypeError("A block must be a tuple (X, y) or (X, y, weight).")
         X, y, *weight = given
+        X = table_of(X)
         return Block(self.in_order(X), column_of(y), *weight)
 
     def in_order(self, X: Any) -> Any:
@@ -87,6 +88,23 @@ class Alike:
         if not hasattr(X, "iloc"):
             return X
         return X if [*X.columns] == self.labels else X.set_axis(self.labels, axis=1)  # 1 and "1" are one name
+
+
+def table_of(X: Any) -> Any:
+    """Return a batch of Arrow as a table; other tables as they are."""
+    if type(X).__module__.partition(".")[0] != "pyarrow" or type(X).__name__ != "RecordBatch":
+        return X
+    import pyarrow
+
+    return pyarrow.Table.from_batches([X])
+
+
+def refuse_lacking(there: Iterable[str], names: Iterable[str], what: str = "The table") -> None:
+    """Refuse what lacks some of the columns."""
+    there = [*there]
+    lacking = [name for name in names if name not in there]
+    if lacking:
+        raise ValueError(f"{what} lacks the columns {lacking!s:.300}.")
 
 
 def names_of(X: Any) -> list[str] | None:
