@@ -144,3 +144,17 @@ def test_what_may_be_read_is_said_of_other_files(tmp_path):
             DCRegressor().fit(tmp_path / name, "y")
     with pytest.raises(ValueError, match="Folders may hold Parquet files alone"):
         opened(tmp_path)
+
+
+def test_the_file_of_a_wrong_cell_or_a_damaged_page_is_named(tmp_path):
+    path = folder(tmp_path / "t", *(np.random.default_rng(k).normal(size=2) for k in range(3)))
+    parquet.write_table(pyarrow.table({"c": [1.0, 2.0], "y": [np.nan, 1.0]}), path / "1.parquet")
+    with pytest.raises(ValueError, match=r"y must be finite.* \(in .*1.parquet\)"):
+        DCRegressor().fit(path, "y")
+    parquet.write_table(pyarrow.table({"c": [1.0, 2.0], "y": [0.0, 1.0]}), path / "1.parquet")
+    start = parquet.ParquetFile(path / "1.parquet").metadata.row_group(0).column(0).data_page_offset
+    held = bytearray((path / "1.parquet").read_bytes())
+    held[start : start + 30] = b"\xff" * 30
+    (path / "1.parquet").write_bytes(held)
+    with pytest.raises(ValueError, match=r"cannot be read to its end, in .*1.parquet: "):
+        DCRegressor().fit(path, "y")

@@ -1,5 +1,6 @@
 """What functions give, and give wrongly: iterators, other types, other labels, other cells in a later pass."""
 
+import time
 from functools import reduce
 from operator import add
 
@@ -265,3 +266,43 @@ def test_targets_that_a_loss_is_not_for_need_not_be_in_the_sample(rows):
 def test_no_blocks_have_no_predictions(made):
     with pytest.raises(ValueError, match="There are no rows"):
         made.predict(list)
+
+
+@pytest.mark.parametrize("kind", ["function", "arrays", "dask"])
+@pytest.mark.parametrize(
+    ("column", "cell", "message"),
+    [(3, np.nan, "y must be finite"), (4, -1.0, "Weights must be finite"), (1, np.inf, "infinity .*in column '?b|x1")],
+)
+def test_the_block_of_a_wrong_cell_is_named(rows, kind, column, cell, message):
+    table = np.column_stack([rows[0], rows[0][:, 0], rows[1], np.ones(N)])
+    table[[310, 400, 500, 599], column] = cell
+    frame = pd.DataFrame(table, columns=list("abcyw"))
+    given, where = (blocks(frame[["a", "b", "c"]], frame["y"], frame["w"]),), "block 2"
+    if kind == "arrays":
+        given = (blocks(table[:, :3], table[:, 3], table[:, 4]),)
+    if kind == "dask":
+        given = (pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3), "y", "w")
+        where = "partition 1"
+    with pytest.raises(ValueError, match=rf"({message}).*\(in {where}\)"):
+        DCRegressor().fit(*given)
+
+
+def test_passes_are_counted_and_told(rows):
+    X, y = rows
+    model = DCRegressor().fit(blocks(X, y))
+    assert model.passes_ == (N, 400, 4)
+    assert "to a sample of 400 of 900 rows, then in 4 passes over all" in model.summary()
+    model.fit(blocks(X, y), monitor=lambda about: not about["comparing"] and about["iteration"] == 1)
+    assert model.passes_.made <= 1
+    assert "pass over all" in repr(model)
+    assert not hasattr(model.fit(X, y), "passes_") and "sample of" not in model.summary()
+
+
+def test_the_time_of_the_sample_counts(rows):
+    def give():
+        time.sleep(1.0)
+        yield from blocks(*rows)
+
+    model = DCRegressor(max_seconds=1.5).fit(give)
+    assert model.model_.seconds > 1.0
+    assert model.passes_.made <= 1  # half a second was left, and each waits for a whole one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -14,7 +14,9 @@ from pldc.columns import Encoding
 from pldc.columns.cells import Table, check_labels
 from pldc.estimators.checks import shown
 from pldc.estimators.tables import Given, refuse_name
+from pldc.fit import Settings
 from pldc.fit.rest import Rest
+from pldc.fit.spine import SHORTEST_FIT
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
 from pldc.scale import Block, drawn
@@ -62,7 +64,7 @@ class Reading:
             if np.isnan(X).any():
                 X = np.where(np.isnan(X), 0.0 if self.medians is None else self.medians, X)
         if not np.isfinite(X).all():
-            raise ValueError("X contains infinity in a block of the table.")
+            raise ValueError(f"X contains infinity in a block of the table, in column {self.infinite(block, X)!r}.")
         y, weight = np.asarray(block.y), weights_of(block)  # checked in each pass: a table may change meanwhile
         if self.classes is None or self.factors is None:
             return Rows(X, targets(y), weight)
@@ -79,6 +81,14 @@ class Reading:
                 raise ValueError(f"A block has the label {strange[0]!r:.80}, which no row had at first.")
         return Rows(X, codes.astype(np.float64), weight * self.factors[codes] * known)
 
+    def infinite(self, block: Block, X: Array) -> str:
+        """Name the first feature that is infinite in a block."""
+        first = int(np.argmin(np.isfinite(X).all(axis=0)))
+        if self.columns is not None:
+            return str(self.columns.feature_names[first])
+        names = Table.read(block.X).names
+        return f"x{first}" if names is None else names[first]
+
 
 def numbers_of(X: Any) -> Array:
     """Return a block of numbers as an array."""
@@ -89,6 +99,14 @@ def numbers_of(X: Any) -> Array:
         return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
     except OverflowError:
         raise ValueError(BEYOND) from None
+
+
+def settings_left(settings: Settings, spent: float) -> Settings:
+    """Return settings with what is left of the time after so many seconds; a little there always is."""
+    if settings.max_seconds is None:
+        return settings
+    least = min(settings.max_seconds, SHORTEST_FIT)
+    return replace(settings, max_seconds=max(settings.max_seconds - spent, least))
 
 
 def streams(model: Any, X: Any) -> bool:
@@ -180,7 +198,9 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
             raise ValueError(f"Classes {lost.tolist()!s:.200} have too few rows to be in a sample: merge or drop them.")
         first = np.array([np.flatnonzero(given.rows.y == k)[0] for k in range(len(classes))])
         factors = given.rows.weight[first] / part.weight[first]
-    rest = Rest(shards, Reading(given.columns, given.medians, classes, factors), found.n, found.span)
+    rest = Rest(
+        shards, Reading(given.columns, given.medians, classes, factors), found.n, found.span, sample=len(part.y)
+    )
     return given, rest, part.X
 
 

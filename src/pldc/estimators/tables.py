@@ -82,7 +82,8 @@ def refuse_no_table(X: Any) -> None:
     if of_dask(X) or (not is_frame(X) and any(hasattr(X, name) for name in READS)):
         raise TypeError(
             f"X must be a table, or be read block by block: from a path, a dataset of pyarrow, an array or frame of "
-            f"Dask with two dimensions, a list of blocks, or a function that returns blocks, (X, y) each; got a {type(X).__name__}."
+            "Dask with two dimensions, a list of blocks, or a function that returns blocks, (X, y) each; got a "
+            f"{type(X).__name__}."
         )
     if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # one kind of sparse matrix is a dict, too
         raise TypeError(

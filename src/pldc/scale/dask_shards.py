@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pldc.scale.alike import refuse_lacking
-from pldc.scale.shards import Block
+from pldc.scale.shards import Block, placed
 
 GROUP = 8  # results that are added in one task
 
@@ -37,7 +37,8 @@ class DaskShards:
             return
         X = X.rechunk({1: -1})
         parts = [targets(y, X, "y"), [None] * X.numblocks[0] if weight is None else targets(weight, X, "sample_weight")]
-        self.blocks = [delayed(Block)(*each) for each in zip(X.to_delayed()[:, 0], *parts, strict=True)]
+        places = [f"partition {k}" for k in range(X.numblocks[0])]
+        self.blocks = [delayed(Block)(*each) for each in zip(X.to_delayed()[:, 0], *parts, places, strict=True)]
 
     def sum(self, work: Callable[[Block], Any]) -> Any:
         """Add up, in the order of the partitions: by eight, then these by eight, on the workers."""
@@ -118,18 +119,20 @@ def cells(part: Any, k: int, name: str) -> Any:
 
 
 def of_frame(part: Any, k: int, names: list[Any], y: str, weight: str | None) -> Block:
-    """Take partition k, a frame of pandas, apart; its columns must be those of the frame, and are put in their order."""
+    """Take partition k, a frame of pandas, apart; its columns must be those of the frame, in any order."""
     refuse_lacking(part.columns, names, f"Partition {k} of the frame")
     if len(part.columns) != len(names):
         strange = [name for name in part.columns if name not in names]
         raise ValueError(f"Partition {k} has other columns than the frame, {strange or [*part.columns]!s:.300}.")
     features = [name for name in names if name not in (y, weight)]
-    return Block(part[features], np.asarray(part[y]), None if weight is None else np.asarray(part[weight]))
+    own = None if weight is None else np.asarray(part[weight])
+    return Block(part[features], np.asarray(part[y]), own, f"partition {k}")
 
 
 def applied(sent: Sent, block: Block) -> Any:
     """Work on a block; an empty one gives nothing."""
-    return sent.work(block) if len(block.y) else None
+    with placed(block.where):
+        return sent.work(block) if len(block.y) else None
 
 
 def added(parts: list[Any]) -> Any:

@@ -98,20 +98,19 @@ def refuse_gaps(dataset: Any, names: list[str]) -> None:
             )
 
 
-def batches(dataset: Any, columns: list[str], rows: int) -> Iterator[Any]:
-    """Read tables of at most so many rows, few ahead; of Parquet without a copy of its bytes."""
+def batches(dataset: Any, columns: list[str], rows: int) -> Iterator[tuple[Any, str]]:
+    """Read tables of at most so many rows, few ahead, with where each is; of Parquet without a copy of its bytes."""
     import pyarrow
     from pyarrow import dataset as kinds
 
-    quiet = {}
+    quiet, last = {}, None
     if isinstance(getattr(dataset, "format", None), kinds.ParquetFileFormat):
         quiet["fragment_scan_options"] = kinds.ParquetFragmentScanOptions(pre_buffer=False)
     try:
-        for batch in dataset.to_batches(
-            columns=columns, batch_size=rows, batch_readahead=2, fragment_readahead=1, **quiet
-        ):
+        scanner = dataset.scanner(columns=columns, batch_size=rows, batch_readahead=2, fragment_readahead=1, **quiet)
+        for batch, last in scanner.scan_batches():
             if batch.num_rows:
-                yield pyarrow.Table.from_batches([batch])
+                yield pyarrow.Table.from_batches([batch]), getattr(last, "path", "")
     except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
         hint = "was it changed since it was opened?"
         if isinstance(getattr(dataset, "format", None), kinds.CsvFileFormat):
@@ -119,4 +118,21 @@ def batches(dataset: Any, columns: list[str], rows: int) -> Iterator[Any]:
                 "if a column has other cells later than at first, write Parquet, or give a dataset of pyarrow with a "
                 "schema"
             )
-        raise ValueError(f"The table cannot be read to its end: {error!s:.300} ({hint})") from None
+        where = broken(dataset, columns, last)
+        raise ValueError(f"The table cannot be read to its end{where}: {error!s:.300} ({hint})") from None
+
+
+def broken(dataset: Any, columns: list[str], last: Any) -> str:
+    """Name the first file, from the last one of which something was read on, that cannot be read; if there is one."""
+    import pyarrow
+
+    parts = [] if isinstance(dataset, pyarrow.dataset.InMemoryDataset) else [*dataset.get_fragments()]
+    paths = [getattr(part, "path", "") for part in parts]
+    for part in parts[paths.index(last.path) if getattr(last, "path", "") in paths else 0 :]:
+        there = [name for name in columns if name in part.physical_schema.names]
+        try:
+            for _ in part.to_batches(columns=there, schema=dataset.schema):
+                pass
+        except (pyarrow.ArrowException, UnicodeDecodeError, OSError):
+            return f", in {part.path}" if getattr(part, "path", "") else ""
+    return ""

@@ -19,14 +19,14 @@ BYTES = 32 << 20  # of a block's numbers, at most
 
 
 def is_source(X: Any) -> bool:
-    """Say whether rows are to be read block by block: from paths, a dataset, Dask, blocks, or what gives them."""
+    """Say whether rows are to be read block by block: from paths, a dataset, Dask, blocks or a function."""
     if of_dask(X):
         return is_dask(X)
     return is_path(X) or is_dataset(X) or callable(X) or is_paths(X) or is_blocks(X)
 
 
 def of_dask(X: Any) -> bool:
-    """Say whether X is anything of Dask: a bag, a delayed value, and more. (A delayed value has all attributes.)"""
+    """Say whether X is anything of Dask, a bag or a delayed value, too: that one has all attributes."""
     return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
 
 
@@ -123,9 +123,9 @@ def of_dataset(dataset: Any, y: Any, weight: Any) -> Iterator[Block]:
     """Read a dataset of Arrow; no more than one file and a few batches are in memory."""
     features = names_in(dataset, y, weight)
     rows = max(1024, min(ROWS, BYTES // (8 * len(dataset.schema.names))))
-    for table in batches(dataset, [*features, *others(y, weight)], rows):
+    for table, where in batches(dataset, [*features, *others(y, weight)], rows):
         own = None if weight is None else numbers(table[weight])
-        yield Block(table.select(features), numbers(table[y]), own)
+        yield Block(table.select(features), numbers(table[y]), own, where)
 
 
 def numbers(column: Any) -> np.ndarray:
@@ -144,7 +144,8 @@ def of_array(X: np.ndarray, y: Any, weight: Any) -> Iterator[Block]:
     step = max(1024, min(ROWS, BYTES // (8 * X.shape[1])))
     for start in range(0, len(X), step):
         at = slice(start, start + step)
-        yield Block(np.array(X[at]), np.array(y[at]), None if weight is None else np.array(weight[at]))
+        own = None if weight is None else np.array(weight[at])
+        yield Block(np.array(X[at]), np.array(y[at]), own, f"rows {start} to {min(start + step, len(X)) - 1}")
 
 
 def features_of(X: Any, names: list[str] | None) -> Iterator[Any]:
@@ -159,7 +160,7 @@ def features_of(X: Any, names: list[str] | None) -> Iterator[Any]:
         names = columns_of(dataset) if names is None else names
         refuse_lacking(dataset.schema.names, names)
         refuse_gaps(dataset, names)
-        yield from batches(dataset, names, ROWS)
+        yield from (table for table, _ in batches(dataset, names, ROWS))
 
 
 def features_given(X: Callable[[], Any], names: list[str] | None) -> Iterator[Any]:
