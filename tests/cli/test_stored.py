@@ -147,7 +147,8 @@ def test_what_is_wrong_in_a_folder_is_said_to_its_end(tmp_path, capsys, monkeypa
     (tmp_path / "parts" / "1.parquet").write_bytes((tmp_path / "parts" / "0.parquet").read_bytes()[:-9])
     told = said(capsys, *fit, code=1)
     assert told.endswith(
-        "1.parquet is no Parquet file, or is cut off: mend it, or leave it out. Folders may hold Parquet files alone.\n"
+        "1.parquet is no Parquet file, or is cut off: mend it, or leave it out of the folder, which may hold Parquet "
+        "files alone.\n"
     )
 
 

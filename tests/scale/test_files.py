@@ -142,7 +142,7 @@ def test_what_may_be_read_is_said_of_other_files(tmp_path):
         (tmp_path / name).write_text(text, encoding="latin1")
         with pytest.raises(ValueError, match=message):
             DCRegressor().fit(tmp_path / name, "y")
-    with pytest.raises(ValueError, match="Folders may hold Parquet files alone"):
+    with pytest.raises(ValueError, match="leave it out of the folder, which may hold Parquet files alone"):
         opened(tmp_path)
 
 

@@ -20,10 +20,11 @@ from pldc.fit.spine import SHORTEST_FIT
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
 from pldc.scale import Block, drawn
-from pldc.scale.alike import Alike, table_of
+from pldc.scale.alike import Alike
 from pldc.scale.files import opened
 from pldc.scale.sample import refuse_unseen
 from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, readable, reader_of, shards_of
+from pldc.scale.stacking import table_of
 from pldc.scale.targets import targets, weights_of
 from pldc.solve.workers import blas_threads
 

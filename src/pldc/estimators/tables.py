@@ -19,9 +19,9 @@ from pldc.estimators.folds import folds_for_statistics
 from pldc.function.max_affine import Array
 from pldc.model import Model
 from pldc.problem.recipe import Rows, Split
-from pldc.scale.alike import table_of
 from pldc.scale.files import is_dataset
 from pldc.scale.sources import is_blocks, is_source, of_dask
+from pldc.scale.stacking import table_of
 from pldc.select.folds import ranks_of_classes
 
 LONGEST_MESSAGE = 500  # characters of what scikit-learn says of a table

@@ -10,6 +10,7 @@ import numpy as np
 
 from pldc.columns.cells import is_frame
 from pldc.scale.shards import Block, placed
+from pldc.scale.stacking import table_of
 
 ANEW = "return blocks anew at every call, as a function with `yield` does."
 
@@ -93,15 +94,6 @@ class Alike:
         if not hasattr(X, "iloc"):
             return X
         return X if [*X.columns] == self.labels else X.set_axis(self.labels, axis=1)  # 1 and "1" are one name
-
-
-def table_of(X: Any) -> Any:
-    """Return a batch of Arrow as a table; other tables as they are."""
-    if type(X).__module__.partition(".")[0] != "pyarrow" or type(X).__name__ != "RecordBatch":
-        return X
-    import pyarrow
-
-    return pyarrow.Table.from_batches([X])
 
 
 def refuse_lacking(there: Iterable[str], names: Iterable[str], what: str = "The table") -> None:

@@ -17,7 +17,10 @@ def whole_parts(path: str | list[str], dataset: Any) -> list[Any]:
             names = part.physical_schema.names  # the part keeps it
         except (OSError, ValueError) as error:
             name = name_in(path, part)
-            advice = ": mend it, or leave it out. Folders may hold Parquet files alone." if name else OTHERS
+            advice = OTHERS
+            if name:
+                folder = " of the folder, which may hold Parquet files alone" if isinstance(path, str) else ""
+                advice = f": mend it, or leave it out{folder}."
             raise ValueError(f"{path!r:.200} cannot be read: {name or 'it'} {fault(error)}{advice}") from None
         if len(set(names)) < len(names):
             raise ValueError(f"{part.path} has several columns of one name: rename them.")

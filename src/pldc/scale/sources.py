@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from pldc.columns.cells import is_frame
-from pldc.scale.alike import Alike, by_names, names_of, refuse_lacking, table_of
+from pldc.scale.alike import Alike, by_names, names_of, refuse_lacking
 from pldc.scale.files import CSV, batches, columns_of, is_dataset, opened, refuse_gaps
 from pldc.scale.shards import Block, Blocks, Shards
+from pldc.scale.stacking import table_of
 
 ROWS = 1 << 16  # of a block, at most
 BYTES = 32 << 20  # of a block's numbers, at most
