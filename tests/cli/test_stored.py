@@ -146,7 +146,10 @@ def test_what_is_wrong_in_a_folder_is_said_to_its_end(tmp_path, capsys, monkeypa
     assert "'parts' have cells of different types in column 'c': double in 0.parquet, string in 1.parquet." in told
     (tmp_path / "parts" / "1.parquet").write_bytes((tmp_path / "parts" / "0.parquet").read_bytes()[:-9])
     told = said(capsys, *fit, code=1)
-    assert told.endswith("1.parquet is no Parquet file, or is cut off: mend it, or leave it out of the folder.\n")
+    assert told.endswith(
+        "1.parquet is no Parquet file, or is cut off: mend it, or leave it out of the folder, which may hold Parquet "
+        "files alone.\n"
+    )
 
 
 def test_the_index_of_pandas_is_no_feature(tmp_path, capsys):

@@ -106,6 +106,42 @@ def test_classes(client, rows):
     assert (model.predict(parts).compute() == model.predict(features)).all()
 
 
+def test_partitions_with_other_columns_are_refused(client, rows, alone):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=list("abc")).assign(y=y)
+
+    def changed(change):
+        def partition(k):
+            part = frame[k * SIZE : (k + 1) * SIZE]
+            return change(part) if k == 2 else part
+
+        return dd.from_map(partition, range(6), meta=frame[:0])
+
+    def without_b(part):
+        return part.drop(columns="b")
+
+    def without_y(part):
+        return part.drop(columns="y")
+
+    def renamed(part):
+        return part.rename(columns={"b": "z"})
+
+    model = DCRegressor(max_memory=1e7).fit(changed(lambda part: part[["y", "c", "b", "a"]]), "y")
+    assert apart(model.predict(frame[["a", "b", "c"]]), alone, X, y) < 1e-6
+    for change, name in ((without_b, "b"), (renamed, "b"), (without_y, "y")):
+        with pytest.raises(ValueError, match=rf"Partition 2 of the frame lacks the columns \['{name}'\]"):
+            DCRegressor(max_memory=1e7).fit(changed(change), "y")
+        with pytest.raises(ValueError, match=rf"Partition 2 of the frame lacks the columns \['{name}'\]"):
+            model.score(changed(change), "y")
+    with pytest.raises(ValueError, match=r"Partition 2 has other columns than the frame, \['z'\]"):
+        DCRegressor(max_memory=1e7).fit(changed(lambda part: part.assign(z=1)), "y")
+    with pytest.raises(ValueError, match=r"Partition 2 of the frame lacks the columns \['b'\]"):
+        model.predict(changed(without_b)).compute()
+    with pytest.raises(ValueError, match=r"The table lacks the columns \['a'\]"):
+        model.predict(changed(without_y).drop(columns="a"))
+    assert len(model.predict(changed(without_y)).compute()) == N
+
+
 def test_a_worker_that_is_killed_is_survived(cluster, client, rows, alone):
     X, y = rows
     killed = []

@@ -113,3 +113,48 @@ def test_files_of_arrow_and_two_columns_of_one_name(tmp_path):
     parquet.write_table(twice, tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"t\.parquet has several columns of one name"):
         opened(tmp_path / "t.parquet")
+
+
+def test_lists_of_files_are_one_table(tmp_path):
+    path = folder(tmp_path / "t", np.arange(2.0), np.arange(2, 4.0))
+    paths = [path / "1.parquet", str(path / "0.parquet")]
+    assert opened(paths).to_table()["c"].to_pylist() == [2, 3, 0, 1]
+    model = DCRegressor(n_pieces=1).fit(paths, "y")
+    in_order = pyarrow.table({"c": [2.0, 3.0, 0.0, 1.0]})
+    np.testing.assert_array_equal(model.predict(paths), model.predict(in_order))
+    assert model.score(paths, "y") == model.score(path, "y")
+    (tmp_path / "t.csv").write_text("c,y\n1,2\n")
+    for wrong, message in (
+        ([paths[0], tmp_path / "t.csv"], r"must hold one kind; these end in '.csv', '.parquet'"),
+        ([path], "is a folder: give it alone"),
+        ([paths[0], "none.parquet"], "X is 'none.parquet', and there is no such file"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            DCRegressor().fit(wrong, "y")
+
+
+def test_what_may_be_read_is_said_of_other_files(tmp_path):
+    for name, text, message in (
+        ("semicolons.csv", "c;y\n1;2\n", "y must name .* commas between cells"),
+        ("latin.csv", "c,y\na,1\n\xe9,2\n", r"columns \['c'\] are no text. CSV files must .* UTF-8"),
+        ("t.csv.gz", "c,y\n1,2\n", "Files are read as Parquet, unless their names end in"),
+    ):
+        (tmp_path / name).write_text(text, encoding="latin1")
+        with pytest.raises(ValueError, match=message):
+            DCRegressor().fit(tmp_path / name, "y")
+    with pytest.raises(ValueError, match="leave it out of the folder, which may hold Parquet files alone"):
+        opened(tmp_path)
+
+
+def test_the_file_of_a_wrong_cell_or_a_damaged_page_is_named(tmp_path):
+    path = folder(tmp_path / "t", *(np.random.default_rng(k).normal(size=2) for k in range(3)))
+    parquet.write_table(pyarrow.table({"c": [1.0, 2.0], "y": [np.nan, 1.0]}), path / "1.parquet")
+    with pytest.raises(ValueError, match=r"y must be finite.* \(in .*1.parquet\)"):
+        DCRegressor().fit(path, "y")
+    parquet.write_table(pyarrow.table({"c": [1.0, 2.0], "y": [0.0, 1.0]}), path / "1.parquet")
+    start = parquet.ParquetFile(path / "1.parquet").metadata.row_group(0).column(0).data_page_offset
+    held = bytearray((path / "1.parquet").read_bytes())
+    held[start : start + 30] = b"\xff" * 30
+    (path / "1.parquet").write_bytes(held)
+    with pytest.raises(ValueError, match=r"cannot be read to its end, in .*1.parquet: "):
+        DCRegressor().fit(path, "y")

@@ -19,11 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 
 import pldc
 from pldc.columns import Encoding
+from pldc.compact.clock import Clock
 from pldc.estimators.checks import flag, positive, shown, torch_device, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.estimators.misses import UNLIMITED, missed_gap, missed_levels
 from pldc.estimators.printed import Printed
-from pldc.estimators.sources import given_and_rest
+from pldc.estimators.sources import given_and_rest, settings_left
 from pldc.estimators.summary import interruption
 from pldc.estimators.tables import Given, booleans_of, points, warn_of_texts
 from pldc.fit import Fitted, Settings, fit, simplify
@@ -72,11 +73,17 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         self._forget()
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {shown(monitor)}.")
+        clock = Clock()
         given, rest, X = given_and_rest(self, X, y, sample_weight, groups)
-        found = fit(given.rows, self._settings(given, groups), monitor, rest)
+        read = clock.spent()  # counts, too: it may be a pass over a table of any size
+        found = fit(given.rows, settings_left(self._settings(given, groups), read), monitor, rest)
         self._take(found, given, booleans_of(X))
         name = y if isinstance(y, str) else getattr(y, "name", None)
-        self.model_ = replace(self.model_, target=name if isinstance(name, str) and name else None)
+        self.model_ = replace(
+            self.model_, target=name if isinstance(name, str) and name else None, seconds=clock.spent()
+        )
+        if rest is not None:
+            self.passes_ = rest.passes
         warn_of_texts(self, X, given.columns, given.rows.weight)
         self._grouped = None if groups is None else (np.array(y), np.array(groups))
         self._warn(given.rows, found.interrupted)
@@ -274,9 +281,9 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
     def save_model(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file, which :func:`pldc.load` reads: JSON, without code or training rows.
 
-        Everything comes back to the last bit: predictions, intervals, explanations, all fitted attributes. Parameters
-        that are neither numbers, text nor objects of this package, such as a splitter as `cv`, are left out with a
-        warning, and are the default after loading; only another fit would use them.
+        Everything comes back to the last bit: predictions, intervals, explanations, all fitted attributes but
+        `passes_`. Parameters that are neither numbers, text nor objects of this package, such as a splitter as `cv`,
+        are left out with a warning, and are the default after loading; only another fit would use them.
 
         Parameters
         ----------

@@ -82,6 +82,8 @@ def to_score(y: Any, sample_weight: Any) -> tuple[Any, Array | None]:
     if y is None:
         raise ValueError("y is missing: score(X, y) compares predictions with it.")
     refuse_masked("y", y)
+    if isinstance(y, str):
+        raise ValueError(f"y is the name of a column, {y!r:.80}, and X is in memory: give its cells, X[{y!r:.80}].")
     if np.ndim(y) != 1 and not (np.ndim(y) == 2 and np.shape(y)[1] == 1):
         raise ValueError(f"y must have shape (n,), a target for each row of X; got {np.shape(y)}.")
     return y, None if sample_weight is None else check_weight(sample_weight, len(y))

@@ -64,7 +64,7 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
     cv : int, cross-validation generator, iterable or CrossValidation, default=5
         A number deals the rows of every class out to so many folds, by their content and not by their order.
     max_seconds : float, optional
-        Limit on the time of a fit of few pieces; what was found by then is kept. None: none. Not for the program.
+        Limit on the time of a fit of few pieces, not of the program; see :class:`DCRegressor`. None: none.
     max_memory : int or str, optional
         Bytes, or a text such as "500MB", for a table that is read block by block: a path, a dataset of Arrow, an array
         on disk, a function that gives blocks. None: 1 GB. See the page on large tables.
@@ -117,6 +117,8 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
     solver_ : {"exact", "admm"}
         Of the program.
     n_iter_ : int
+    passes_ : Passes
+        Only if a sample of a table was fitted first; see :class:`DCRegressor`.
     feature_importances_ : array of shape (d,)
         How much probability moves from class to class, on average, if a column's cell is swapped for that of another
         training row.

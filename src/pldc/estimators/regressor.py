@@ -79,7 +79,8 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
         alone is left out. Rows that belong together (one patient, one day) must not be split: pass `groups` to `fit`,
         or a splitter of scikit-learn. :class:`pldc.CrossValidation` also has a scorer, and more.
     max_seconds : float, optional
-        Limit on the time of a fit of few pieces; what was found by then is kept. None: none.
+        Limit on the time of a fit of few pieces, with that of reading the table; what was found by then is kept. It
+        does not end the pass that draws a sample. None: none.
     max_memory : int or str, optional
         Bytes, or a text such as "500MB", for a table that is read block by block: a path, a dataset of Arrow, an array
         on disk, a function that gives blocks. None: 1 GB. See the page on large tables.
@@ -150,6 +151,9 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
         The score of what is returned at the rows left out; of more than 1000 rows, that of its best part alone.
     n_iter_ : int
         Iterations of the solver, or steps that a descent may take.
+    passes_ : Passes
+        Only if a sample of a table was fitted first: its rows, those of the sample, and how many passes were made over
+        all rows after it. It is not written to model files.
     clip_range_ : (float, float)
         Range of the training targets.
     feature_importances_ : array of shape (d,)

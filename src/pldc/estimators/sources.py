@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -13,15 +13,18 @@ from sklearn.base import is_classifier
 from pldc.columns import Encoding
 from pldc.columns.cells import Table, check_labels
 from pldc.estimators.checks import shown
-from pldc.estimators.tables import Given
+from pldc.estimators.tables import Given, refuse_name
+from pldc.fit import Settings
 from pldc.fit.rest import Rest
+from pldc.fit.spine import SHORTEST_FIT
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
 from pldc.scale import Block, drawn
 from pldc.scale.alike import Alike
 from pldc.scale.files import opened
 from pldc.scale.sample import refuse_unseen
-from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, reader_of, shards_of
+from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, readable, reader_of, shards_of
+from pldc.scale.stacking import table_of
 from pldc.scale.targets import targets, weights_of
 from pldc.solve.workers import blas_threads
 
@@ -62,7 +65,7 @@ class Reading:
             if np.isnan(X).any():
                 X = np.where(np.isnan(X), 0.0 if self.medians is None else self.medians, X)
         if not np.isfinite(X).all():
-            raise ValueError("X contains infinity in a block of the table.")
+            raise ValueError(f"X contains infinity in a block of the table, in column {self.infinite(block, X)!r}.")
         y, weight = np.asarray(block.y), weights_of(block)  # checked in each pass: a table may change meanwhile
         if self.classes is None or self.factors is None:
             return Rows(X, targets(y), weight)
@@ -79,6 +82,14 @@ class Reading:
                 raise ValueError(f"A block has the label {strange[0]!r:.80}, which no row had at first.")
         return Rows(X, codes.astype(np.float64), weight * self.factors[codes] * known)
 
+    def infinite(self, block: Block, X: Array) -> str:
+        """Name the first feature that is infinite in a block."""
+        first = int(np.argmin(np.isfinite(X).all(axis=0)))
+        if self.columns is not None:
+            return str(self.columns.feature_names[first])
+        names = Table.read(block.X).names
+        return f"x{first}" if names is None else names[first]
+
 
 def numbers_of(X: Any) -> Array:
     """Return a block of numbers as an array."""
@@ -89,6 +100,14 @@ def numbers_of(X: Any) -> Array:
         return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
     except OverflowError:
         raise ValueError(BEYOND) from None
+
+
+def settings_left(settings: Settings, spent: float) -> Settings:
+    """Return settings with what is left of the time after so many seconds; a little there always is."""
+    if settings.max_seconds is None:
+        return settings
+    least = min(settings.max_seconds, SHORTEST_FIT)
+    return replace(settings, max_seconds=max(settings.max_seconds - spent, least))
 
 
 def streams(model: Any, X: Any) -> bool:
@@ -127,6 +146,8 @@ def given_and_rest(model: Any, X: Any, y: Any, weight: Any, groups: Any) -> tupl
     """
     memory_of(model.max_memory)
     if not streams(model, X):
+        X = table_of(X)
+        refuse_name(X, y)
         return model._given(X, y, weight, groups), None, X
     if groups is not None:
         raise ValueError("groups need the table in memory; a table that is read block by block has none.")
@@ -142,10 +163,11 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     X, y, weight
         As for :func:`pldc.scale.sources.shards_of`.
     """
-    of_classes = is_classifier(model)
+    of_classes, X = is_classifier(model), readable(X)
     if model._pieces() == "rows":
         raise ValueError(
-            "The program (n_pieces='rows') needs the table in memory: give arrays, or leave n_pieces='auto'."
+            f"{asked_for_program(model)} asks for the program, which needs the table in memory: give arrays, or leave "
+            "it at its default."
         )
     threads = model._threads() or blas_threads()
     if isinstance(X, np.ndarray) or is_dask(X):
@@ -177,8 +199,21 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
             raise ValueError(f"Classes {lost.tolist()!s:.200} have too few rows to be in a sample: merge or drop them.")
         first = np.array([np.flatnonzero(given.rows.y == k)[0] for k in range(len(classes))])
         factors = given.rows.weight[first] / part.weight[first]
-    rest = Rest(shards, Reading(given.columns, given.medians, classes, factors), found.n, found.span)
+    rest = Rest(
+        shards, Reading(given.columns, given.medians, classes, factors), found.n, found.span, sample=len(part.y)
+    )
     return given, rest, part.X
+
+
+def asked_for_program(model: Any) -> str:
+    """Return the setting that asks for the program, as it was given."""
+    if model.n_pieces == "rows":
+        return "n_pieces='rows'"
+    for name, defaults in model._of_the_program.items():
+        given = getattr(model, name)
+        if not any(type(given) is type(default) and given == default for default in defaults):
+            return f"{name}={shown(given)}"
+    return "n_pieces"
 
 
 def width_of(source: Any, y: Any, weight: Any) -> int:
@@ -204,6 +239,7 @@ def called_categories(given: Any) -> list[Any]:
 def over_blocks(model: Any, predict: Callable[[Any], Array], X: Any) -> Any:
     """Predict block by block; of a collection of Dask, one of Dask is returned, which computes where the rows are."""
     names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
+    X = readable(X)
     if is_dask(X):
         from pldc.scale.dask_shards import predicted
 
@@ -221,7 +257,7 @@ def targets_of(X: Any, y: Any, weight: Any) -> tuple[Array, Array | None]:
 
         y, weight = beside(X, y, weight)
         return np.asarray(y), None if weight is None else np.asarray(weight)
-    read = reader_of(X, y, weight)
+    read = reader_of(readable(X), y, weight)
     if isinstance(read, Alike):
         read.look()  # it is asked again, to predict
     blocks = [(block.y, block.weight) for block in read()]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pldc.estimators.folds import cross_validation
+from pldc.fit.rest import Passes
 from pldc.function.numbers import number, numbers, one_line
 from pldc.function.term import Term
 from pldc.model import Model
@@ -22,7 +23,7 @@ def summary(estimator: Any) -> str:
         _score(estimator, model),
         _proved(model),
         _chosen(model),
-        _matters(model),
+        _matters(model, getattr(estimator, "passes_", None)),
     ]
     return "\n  ".join(lines)
 
@@ -107,7 +108,7 @@ def _chosen(model: Model) -> str:
     return f"settings: {few}{'; '.join(kinds) or 'none'}"
 
 
-def _matters(model: Model) -> str:
+def _matters(model: Model, passes: Passes | None) -> str:
     parts = []
     if model.importances is not None:
         order = np.argsort(-model.importances, kind="stable")[:MOST_NAMED]
@@ -118,5 +119,5 @@ def _matters(model: Model) -> str:
     if model.errors is not None and model.errors.scale is None:
         parts.append("intervals as wide everywhere")
     if model.seconds is not None:
-        parts.append(f"fitted in {number(model.seconds, 2)} s")
+        parts.append(f"fitted in {number(model.seconds, 2)} s" + ("" if passes is None else f" {passes}"))
     return "; ".join(parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,9 @@ from pldc.estimators.folds import folds_for_statistics
 from pldc.function.max_affine import Array
 from pldc.model import Model
 from pldc.problem.recipe import Rows, Split
+from pldc.scale.files import is_dataset
+from pldc.scale.sources import is_blocks, is_source, of_dask
+from pldc.scale.stacking import table_of
 from pldc.select.folds import ranks_of_classes
 
 LONGEST_MESSAGE = 500  # characters of what scikit-learn says of a table
@@ -28,6 +30,7 @@ NUMBERS = "biuf"  # kinds of NumPy's types that hold numbers and nothing else
 ISO_DATE = re.compile(r"\s*\d{4}-\d{2}-\d{2}([ T]|\s*$)")
 MANY_LEVELS, NEARLY_ALL = 20, 0.9  # of the cells of a column of text, that are hardly a category
 OF_A_CELL = "could not convert", "must be a string or a real", "infinity"  # in messages of NumPy and scikit-learn
+READS = ("iter_batches", "scan_batches", "read_next_batch", "fetchall")  # what reads files or a data base
 GAPS = "X contains NaN, and this model knows no medians to put there: fill the gaps, or fit again."
 
 
@@ -71,12 +74,19 @@ def refuse_no_table(X: Any) -> None:
     wanted = "X must be a table of shape (n, d), an array or a frame; got"
     if X is None:
         raise ValueError(f"{wanted} None.")
-    first = X[0] if isinstance(X, list | tuple) and len(X) else None
-    if isinstance(X, Iterator) or (isinstance(first, tuple) and len(first) in (2, 3) and np.ndim(first[0]) == 2):
-        what = "a list of blocks" if first is not None else f"an iterator, {X!r:.80}"
-        raise TypeError(f"{wanted} {what}: give a function that returns blocks, (X, y) each, anew at every call.")
-    if isinstance(X, (str, os.PathLike)) or callable(X):
-        raise ValueError(f"{wanted} {X!r:.80}: only fit, predict, predict_interval and score read it.")
+    if isinstance(X, Iterator):
+        raise TypeError(
+            f"{wanted} an iterator, {X!r:.80}: give a function that returns blocks, (X, y) each, anew at every call."
+        )
+    if is_source(X):
+        given = f"a {type(X).__name__}" if of_dask(X) or is_blocks(X) else f"{X!r:.80}"
+        raise ValueError(f"{wanted} {given}: only fit, predict, predict_interval and score read it.")
+    if of_dask(X) or (not is_frame(X) and any(hasattr(X, name) for name in READS)):
+        raise TypeError(
+            f"X must be a table, or be read block by block: from a path, a dataset of pyarrow, an array or frame of "
+            "Dask with two dimensions, a list of blocks, or a function that returns blocks, (X, y) each; got a "
+            f"{type(X).__name__}."
+        )
     if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # one kind of sparse matrix is a dict, too
         raise TypeError(
             f"{wanted} a dictionary: make it a frame, pandas.DataFrame(X), or pandas.DataFrame([X]) of a row."
@@ -85,6 +95,16 @@ def refuse_no_table(X: Any) -> None:
         raise ValueError(f"{wanted} a Series. Expected 2D: one row is frame.iloc[[0]], one column frame[['a']].")
     refuse_lazy(X)
     refuse_masked("X", X)
+
+
+def refuse_name(X: Any, y: Any) -> None:
+    """Refuse the name of a column as the targets of a table in memory."""
+    if isinstance(y, str):
+        there = f"X.drop(columns={y!r})" if hasattr(X, "iloc") else f"X without the column {y!r}"
+        raise ValueError(
+            f"y is the name of a column, {y!r:.80}, and X is in memory: give {there:.120} and X[{y!r:.80}]. Names are "
+            "for tables that are read block by block, such as files."
+        )
 
 
 def refuse_lazy(X: Any) -> None:
@@ -96,6 +116,8 @@ def refuse_lazy(X: Any) -> None:
 def is_table(given: Any) -> bool:
     """Say whether rows and columns were given, and not one row; cells of any types are not converted to find out."""
     refuse_lazy(given)
+    if of_dask(given) or is_dataset(given) or is_blocks(given):
+        refuse_no_table(given)
     if isinstance(given, Mapping):
         return False
     shape = getattr(given, "shape", None)
@@ -104,7 +126,9 @@ def is_table(given: Any) -> bool:
 
 def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Array]:
     """Check a table to fit and its targets: an array of numbers, NaN where missing, or columns of several types."""
+    X = table_of(X)
     refuse_no_table(X)
+    refuse_name(X, y)
     refuse_masked("y", y)
     warn_of_names(X)
     table = Table.read(X) if is_frame(X) or is_mixed(X) else None
@@ -171,6 +195,7 @@ def is_number(cell: Any) -> bool:
 
 def points(model: Any, X: Any, fitted: Model) -> Array:
     """Return the features of a table to predict at."""
+    X = table_of(X)
     refuse_no_table(X)
     if fitted.columns is None:
         numbers = np.asarray(numbers_of(model, X, reset=False), dtype=np.float64)

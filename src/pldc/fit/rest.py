@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pldc.compact.polish import Evaluation, RowsLost, Total
 from pldc.fit.class_order import ClassOrder
@@ -25,6 +26,28 @@ class Work:
         return Sums(self.evaluation(self.order.rows(self.read(block))))
 
 
+class Passes(NamedTuple):
+    """How a table was read of which a sample was fitted first.
+
+    Attributes
+    ----------
+    rows : int
+        All rows, without those of weight zero.
+    sample : int
+        Rows that were fitted first.
+    made : int
+        Passes over all rows, after that of the sample.
+    """
+
+    rows: int
+    sample: int
+    made: int
+
+    def __str__(self) -> str:
+        passes = "no pass" if not self.made else "one pass" if self.made == 1 else f"{self.made} passes"
+        return f"to a sample of {self.sample} of {self.rows} rows, then in {passes} over all"
+
+
 @dataclass(frozen=True)
 class Rest:
     """All rows, the sample among them.
@@ -40,6 +63,10 @@ class Rest:
         Lowest and highest target.
     errors : list of Exception
         That ended a pass: what was learned before is kept.
+    sample : int
+        Rows of the sample.
+    ended : list of int
+        Passes that came to their end, by their number.
     """
 
     shards: Shards
@@ -47,6 +74,13 @@ class Rest:
     n: int
     span: Array
     errors: list[Exception] = field(default_factory=list)
+    sample: int = 0
+    ended: list[int] = field(default_factory=list)
+
+    @property
+    def passes(self) -> Passes:
+        """How it was read."""
+        return Passes(self.n, self.sample, len(self.ended))
 
     def total(self, order: ClassOrder) -> Total:
         """Return what adds up an evaluation over all rows, with classes in an order of their own."""
@@ -57,6 +91,7 @@ class Rest:
             except Exception as error:
                 self.errors.append(error)
                 raise RowsLost from error
+            self.ended.append(len(self.ended) + 1)
             return found
 
         return Total(self.n, add)

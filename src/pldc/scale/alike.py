@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from pldc.columns.cells import is_frame
-from pldc.scale.shards import Block
+from pldc.scale.shards import Block, placed
+from pldc.scale.stacking import table_of
 
 ANEW = "return blocks anew at every call, as a function with `yield` does."
 
@@ -39,15 +40,15 @@ class Alike:
         blocks = iter(given)
         for first in blocks:
             self.begun = chain([first], blocks)
-            return self.block(first)
+            return self.block(first, 1)
         raise ValueError("There are no rows: the source has no block.")
 
     def __call__(self) -> Iterator[Block]:
         """Ask anew."""
         blocks, rows = self.begun or self.given(), 0
         self.begun = None
-        for given in blocks:
-            block = self.block(given)
+        for k, given in enumerate(blocks, 1):
+            block = self.block(given, k)
             rows += len(block.y)
             yield block
         if self.rows not in (0, rows):
@@ -61,12 +62,18 @@ class Alike:
             raise TypeError("The function must return blocks, each (X, y) or (X, y, weight), anew at every call.")
         return blocks
 
-    def block(self, given: Any) -> Block:
-        """Return a block with the columns of the first."""
+    def block(self, given: Any, k: int) -> Block:
+        """Return block k with the columns of the first."""
+        with placed(f"block {k}"):
+            return self.made(given, f"block {k}")
+
+    def made(self, given: Any, where: str) -> Block:
+        """Return a block from what the function gave."""
         if not isinstance(given, tuple) or len(given) not in (2, 3):
             raise TypeError("A block must be a tuple (X, y) or (X, y, weight).")
         X, y, *weight = given
-        return Block(self.in_order(X), column_of(y), *weight)
+        X = table_of(X)
+        return Block(self.in_order(X), column_of(y), weight[0] if weight else None, where)
 
     def in_order(self, X: Any) -> Any:
         """Return the columns of a block in the order of those of the first."""
@@ -87,6 +94,14 @@ class Alike:
         if not hasattr(X, "iloc"):
             return X
         return X if [*X.columns] == self.labels else X.set_axis(self.labels, axis=1)  # 1 and "1" are one name
+
+
+def refuse_lacking(there: Iterable[str], names: Iterable[str], what: str = "The table") -> None:
+    """Refuse what lacks some of the columns."""
+    there = [*there]
+    lacking = [name for name in names if name not in there]
+    if lacking:
+        raise ValueError(f"{what} lacks the columns {lacking!s:.300}.")
 
 
 def names_of(X: Any) -> list[str] | None:

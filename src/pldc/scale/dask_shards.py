@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pldc.scale.shards import Block
+from pldc.scale.alike import refuse_lacking
+from pldc.scale.shards import Block, placed
 
 GROUP = 8  # results that are added in one task
 
@@ -31,11 +32,13 @@ class DaskShards:
 
         if hasattr(X, "partitions") and hasattr(X, "columns"):
             refuse_names(X, y, weight)
-            self.blocks = [delayed(of_frame)(part, y, weight) for part in X.to_delayed()]
+            names = [*X.columns]
+            self.blocks = [delayed(of_frame)(part, k, names, y, weight) for k, part in enumerate(X.to_delayed())]
             return
         X = X.rechunk({1: -1})
         parts = [targets(y, X, "y"), [None] * X.numblocks[0] if weight is None else targets(weight, X, "sample_weight")]
-        self.blocks = [delayed(Block)(*each) for each in zip(X.to_delayed()[:, 0], *parts, strict=True)]
+        places = [f"partition {k}" for k in range(X.numblocks[0])]
+        self.blocks = [delayed(Block)(*each) for each in zip(X.to_delayed()[:, 0], *parts, places, strict=True)]
 
     def sum(self, work: Callable[[Block], Any]) -> Any:
         """Add up, in the order of the partitions: by eight, then these by eight, on the workers."""
@@ -93,21 +96,43 @@ def beside(X: Any, y: Any, weight: Any) -> tuple[Any, Any]:
         given = [(role, each) for role, each in (("y", y), ("sample_weight", weight)) if np.ndim(each) == 0]
         names = dict(given)
         refuse_names(X, names.get("y", X.columns[0]), names.get("sample_weight"))
-        return tuple(X[each] if isinstance(each, str) else each for each in (y, weight))
+        return tuple(column(X, each) if isinstance(each, str) else each for each in (y, weight))
     if np.ndim(y) != 1:
         raise ValueError(f"y must be an array of Dask, or one in memory, with a target for each row; got {y!r:.80}.")
     return y, weight
 
 
-def of_frame(part: Any, y: str, weight: str | None) -> Block:
-    """Take a partition, a frame of pandas, apart."""
+def column(X: Any, name: str) -> Any:
+    """Return a column of a frame of Dask as an array in memory."""
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    parts = [delayed(cells)(part, k, name) for k, part in enumerate(X.to_delayed())]
+    found = compute(*parts)  # type: ignore[no-untyped-call]
+    return np.concatenate([each for each in found if len(each)] or found[:1])
+
+
+def cells(part: Any, k: int, name: str) -> Any:
+    """Return a column of partition k as an array."""
+    refuse_lacking(part.columns, [name], f"Partition {k} of the frame")
+    return np.asarray(part[name])
+
+
+def of_frame(part: Any, k: int, names: list[Any], y: str, weight: str | None) -> Block:
+    """Take partition k, a frame of pandas, apart; its columns must be those of the frame, in any order."""
+    refuse_lacking(part.columns, names, f"Partition {k} of the frame")
+    if len(part.columns) != len(names):
+        strange = [name for name in part.columns if name not in names]
+        raise ValueError(f"Partition {k} has other columns than the frame, {strange or [*part.columns]!s:.300}.")
+    features = [name for name in names if name not in (y, weight)]
     own = None if weight is None else np.asarray(part[weight])
-    return Block(part.drop(columns=[name for name in (y, weight) if name is not None]), np.asarray(part[y]), own)
+    return Block(part[features], np.asarray(part[y]), own, f"partition {k}")
 
 
 def applied(sent: Sent, block: Block) -> Any:
     """Work on a block; an empty one gives nothing."""
-    return sent.work(block) if len(block.y) else None
+    with placed(block.where):
+        return sent.work(block) if len(block.y) else None
 
 
 def added(parts: list[Any]) -> Any:
@@ -133,13 +158,14 @@ def predicted(predict: Callable[[Any], Any], X: Any, names: list[str] | None) ->
     from dask.delayed import delayed
 
     if hasattr(X, "columns"):
-        X = X[names] if names else X
-        like, parts, sizes = X._meta_nonempty, X.to_delayed(), [np.nan] * X.npartitions
+        names = names or [*X.columns]
+        refuse_lacking(X.columns, names)
+        like, parts, sizes = X._meta_nonempty[names], X.to_delayed(), [np.nan] * X.npartitions
     else:
-        X = X.rechunk({1: -1})
+        X, names = X.rechunk({1: -1}), None
         like, parts, sizes = np.zeros((1, X.shape[1])), X.to_delayed()[:, 0], X.chunks[0]
     empty = predict(like)[:0]
-    blocks = [delayed(of_rows)(Sent(predict), part, empty) for part in parts]
+    blocks = [delayed(of_rows)(Sent(predict), part, k, names, empty) for k, part in enumerate(parts)]
     shapes = [(size, *empty.shape[1:]) for size in sizes]
     return da.concatenate(  # type: ignore[no-untyped-call]
         [da.from_delayed(b, shape, meta=empty) for b, shape in zip(blocks, shapes, strict=True)],  # type: ignore[no-untyped-call]
@@ -147,6 +173,9 @@ def predicted(predict: Callable[[Any], Any], X: Any, names: list[str] | None) ->
     )
 
 
-def of_rows(sent: Sent, part: Any, empty: Any) -> Any:
-    """Predict a partition; of an empty one nothing."""
+def of_rows(sent: Sent, part: Any, k: int, names: list[Any] | None, empty: Any) -> Any:
+    """Predict partition k from the columns with these names; of an empty one nothing."""
+    if names is not None:
+        refuse_lacking(part.columns, names, f"Partition {k} of the frame")
+        part = part[names]
     return sent.work(part) if len(part) else empty

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pldc.columns.cells import HELD, Table, check_labels
+from pldc.columns.cells import HELD, RawColumn, Table, check_labels
 from pldc.columns.features import Array
 from pldc.scale.hashes import HIGHEST, hashes, kind_seen
 from pldc.scale.repeats import Count, Often, Part, enough, in_proportion, joined, lowest, part_of
@@ -118,6 +118,7 @@ class Draw:
         if len(y) != table.n_rows:
             raise ValueError(f"A block has {table.n_rows} rows and {len(y)} targets.")
         weight, kinds = weights_of(block), self.kinds(table)
+        self.refuse_infinite(table)
         span, labels, here = np.array([np.inf, -np.inf]), np.zeros(0), weight > 0
         if self.classes:
             labels = labels_of(y, weight)
@@ -130,14 +131,21 @@ class Draw:
         part = part_of(block, y, weight, key, at, self.most)
         return Sample(self.most, (part,), int(here.sum()), span, labels, kinds, Often.of(key[here]))
 
+    def refuse_infinite(self, table: Table) -> None:
+        """Refuse infinite numbers, whether their rows are drawn or not."""
+        for name, column in self.read_by_type(table):
+            if column.values.dtype.kind == "f" and np.isinf(column.values).any():
+                raise ValueError(f"X contains infinity in a block of the table, in column {name!r}.")
+
+    def read_by_type(self, table: Table) -> list[tuple[str, RawColumn]]:
+        """Return the columns that are not named as categories, with their names."""
+        names = table.names or tuple(f"x{k}" for k in range(len(table.columns)))
+        columns = enumerate(zip(names, table.columns, strict=True))
+        return [each for k, each in columns if each[0] not in self.categories and k not in self.categories]
+
     def kinds(self, table: Table) -> dict[str, str]:
         """Return what the columns hold, as far as it must be the same in all blocks."""
-        names = table.names or tuple(f"x{k}" for k in range(len(table.columns)))
-        found = {
-            name: kind_seen(column, name)
-            for k, (name, column) in enumerate(zip(names, table.columns, strict=True))
-            if name not in self.categories and k not in self.categories
-        }
+        found = {name: kind_seen(column, name) for name, column in self.read_by_type(table)}
         return {name: kind for name, kind in found.items() if kind is not None}
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
+OTHERS = ". Files are read as Parquet, unless their names end in .feather, .arrow or .csv."
 UNITS = ("s", "ms", "us", "ns")  # of times, the finest last
 
 
-def whole_parts(path: str, dataset: Any) -> list[Any]:
+def whole_parts(path: str | list[str], dataset: Any) -> list[Any]:
     """Return the files of a dataset, of which each can be read; the columns of a file are looked at once."""
     parts = list(dataset.get_fragments())
     for part in parts:
@@ -16,7 +17,10 @@ def whole_parts(path: str, dataset: Any) -> list[Any]:
             names = part.physical_schema.names  # the part keeps it
         except (OSError, ValueError) as error:
             name = name_in(path, part)
-            advice = ": mend it, or leave it out of the folder." if name else "."
+            advice = OTHERS
+            if name:
+                folder = " of the folder, which may hold Parquet files alone" if isinstance(path, str) else ""
+                advice = f": mend it, or leave it out{folder}."
             raise ValueError(f"{path!r:.200} cannot be read: {name or 'it'} {fault(error)}{advice}") from None
         if len(set(names)) < len(names):
             raise ValueError(f"{part.path} has several columns of one name: rename them.")
@@ -25,8 +29,10 @@ def whole_parts(path: str, dataset: Any) -> list[Any]:
     return parts
 
 
-def name_in(path: str, part: Any) -> str:
-    """Return the name of a file in a folder; nothing where the path is that of the file."""
+def name_in(path: str | list[str], part: Any) -> str:
+    """Return the name of a file in a folder, or in a list; nothing where the path is that of the file."""
+    if not isinstance(path, str):
+        return str(part.path)
     return os.path.relpath(part.path, path) if os.path.isdir(path) else ""
 
 
@@ -38,12 +44,12 @@ def fault(error: Exception) -> str:
     return f"is of another kind, or damaged ({text.splitlines()[0]:.160})"
 
 
-def common(path: str, first: Any, parts: list[Any]) -> Any:
+def common(path: str | list[str], first: Any, parts: list[Any]) -> Any:
     """Return the columns of all files, in the order of the first, with types that hold the cells of each.
 
     Parameters
     ----------
-    path : str
+    path : str or list of str
     first : Schema
         Of the first file, and of the names of folders.
     parts : list of Fragment

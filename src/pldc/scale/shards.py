@@ -7,8 +7,9 @@ as the table ever travels.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple, Protocol
@@ -24,11 +25,25 @@ class Block(NamedTuple):
     X : array of shape (n, d), DataFrame or Arrow table
     y : array of shape (n,)
     weight : array of shape (n,), or None for ones
+    where : str
+        What to call it in an error: its file, or its number.
     """
 
     X: Any
     y: Array
     weight: Array | None = None
+    where: str = ""
+
+
+@contextmanager
+def placed(where: str) -> Iterator[None]:
+    """Say where a block is in the errors of what is done with it."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if not where or type(error) not in (ValueError, TypeError):
+            raise
+        raise type(error)(f"{error} (in {where})") from error
 
 
 class Sums(tuple[Array, ...]):
@@ -63,24 +78,26 @@ class Blocks:
     def sum(self, work: Callable[[Block], Any]) -> Any:
         """Add up, in the order of the blocks."""
         with ThreadPoolExecutor(self.threads) as pool:
-            waiting: deque[Future[Any]] = deque()
+            waiting: deque[tuple[str, Future[Any]]] = deque()
             total: list[Any] = []
 
             def take() -> None:
-                total[:] = [reduce(add, [*total, waiting.popleft().result()])]
+                where, future = waiting.popleft()
+                with placed(where):
+                    total[:] = [reduce(add, [*total, future.result()])]
 
             try:
                 for block in self.read():
                     if not len(block.y):
                         continue
-                    waiting.append(pool.submit(work, block))
+                    waiting.append((block.where, pool.submit(work, block)))
                     del block
                     if len(waiting) > self.threads:
                         take()
                 while waiting:
                     take()
             finally:  # where one failed, or Ctrl-C was pressed, the others need not begin
-                for future in waiting:
+                for _, future in waiting:
                     future.cancel()
         if not total:
             raise ValueError("There are no rows: the source has no block with any.")

@@ -9,22 +9,57 @@ from typing import Any
 
 import numpy as np
 
-from pldc.scale.alike import Alike, by_names, names_of
-from pldc.scale.files import batches, columns_of, is_dataset, opened, refuse_gaps
+from pldc.columns.cells import is_frame
+from pldc.scale.alike import Alike, by_names, names_of, refuse_lacking
+from pldc.scale.files import CSV, batches, columns_of, is_dataset, opened, refuse_gaps
 from pldc.scale.shards import Block, Blocks, Shards
+from pldc.scale.stacking import table_of
 
 ROWS = 1 << 16  # of a block, at most
 BYTES = 32 << 20  # of a block's numbers, at most
 
 
 def is_source(X: Any) -> bool:
-    """Say whether rows are to be read block by block: from a path, a dataset, Dask, or a function that gives blocks."""
-    return isinstance(X, (str, os.PathLike)) or is_dataset(X) or is_dask(X) or callable(X)
+    """Say whether rows are to be read block by block: from paths, a dataset, Dask, blocks or a function."""
+    if of_dask(X):
+        return is_dask(X)
+    return is_path(X) or is_dataset(X) or callable(X) or is_paths(X) or is_blocks(X)
+
+
+def of_dask(X: Any) -> bool:
+    """Say whether X is anything of Dask, a bag or a delayed value, too: that one has all attributes."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
 
 
 def is_dask(X: Any) -> bool:
-    """Say whether X is an array or a frame of Dask."""
-    return hasattr(X, "__dask_graph__")
+    """Say whether X is an array of Dask with two dimensions, or a frame."""
+    dimensions = getattr(X, "ndim", None) if of_dask(X) else None
+    return isinstance(dimensions, int) and dimensions == 2
+
+
+def is_path(X: Any) -> bool:
+    """Say whether X is a path."""
+    return isinstance(X, (str, os.PathLike))
+
+
+def is_paths(X: Any) -> bool:
+    """Say whether X is a list of paths."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(map(is_path, X))
+
+
+def is_blocks(X: Any) -> bool:
+    """Say whether X is a list of blocks, which are tables or tuples of a table and targets."""
+    first = X[0] if isinstance(X, list | tuple) and len(X) else None
+    if isinstance(first, tuple) and len(first) in (2, 3) and isinstance(first[0], list):
+        return np.ndim(first[0]) == 2
+    if isinstance(first, tuple | list) and len(first) in (2, 3):
+        first = first[0]
+    return is_frame(first) or (isinstance(first, np.ndarray) and first.ndim == 2)
+
+
+def readable(X: Any) -> Any:
+    """Return a source that can be read again and again: of a list of blocks a function that gives them."""
+    return (lambda: X) if is_blocks(X) else X
 
 
 def n_far(X: Any) -> int | None:
@@ -75,7 +110,8 @@ def names_in(dataset: Any, y: Any, weight: Any) -> list[str]:
         if name is None and role == "sample_weight":
             continue
         if not isinstance(name, str) or name not in names:
-            raise ValueError(f"{role} must name a column of the table, one of {names}; got {name!r:.80}.")
+            hint = f" {CSV}." if len(names) == 1 and getattr(dataset.format, "default_extname", "") == "csv" else ""
+            raise ValueError(f"{role} must name a column of the table, one of {names}; got {name!r:.80}.{hint}")
     return [name for name in names if name not in (y, weight)]
 
 
@@ -88,9 +124,9 @@ def of_dataset(dataset: Any, y: Any, weight: Any) -> Iterator[Block]:
     """Read a dataset of Arrow; no more than one file and a few batches are in memory."""
     features = names_in(dataset, y, weight)
     rows = max(1024, min(ROWS, BYTES // (8 * len(dataset.schema.names))))
-    for table in batches(dataset, [*features, *others(y, weight)], rows):
+    for table, where in batches(dataset, [*features, *others(y, weight)], rows):
         own = None if weight is None else numbers(table[weight])
-        yield Block(table.select(features), numbers(table[y]), own)
+        yield Block(table.select(features), numbers(table[y]), own, where)
 
 
 def numbers(column: Any) -> np.ndarray:
@@ -101,11 +137,16 @@ def numbers(column: Any) -> np.ndarray:
 def of_array(X: np.ndarray, y: Any, weight: Any) -> Iterator[Block]:
     """Read rows of an array that may be on disk."""
     if X.ndim != 2 or np.shape(y) != (len(X),) or (weight is not None and np.shape(weight) != (len(X),)):
-        raise ValueError(f"X must be of shape (n, d), y and weights of shape (n,); got {X.shape} and {np.shape(y)}.")
+        weights = "" if weight is None else f", and weights of shape {np.shape(weight)}"
+        raise ValueError(
+            f"X must be of shape (n, d), y and weights of shape (n,); got X of shape {X.shape}, y of shape "
+            f"{np.shape(y)}{weights}."
+        )
     step = max(1024, min(ROWS, BYTES // (8 * X.shape[1])))
     for start in range(0, len(X), step):
         at = slice(start, start + step)
-        yield Block(np.array(X[at]), np.array(y[at]), None if weight is None else np.array(weight[at]))
+        own = None if weight is None else np.array(weight[at])
+        yield Block(np.array(X[at]), np.array(y[at]), own, f"rows {start} to {min(start + step, len(X)) - 1}")
 
 
 def features_of(X: Any, names: list[str] | None) -> Iterator[Any]:
@@ -118,17 +159,15 @@ def features_of(X: Any, names: list[str] | None) -> Iterator[Any]:
     else:
         dataset = opened(X)
         names = columns_of(dataset) if names is None else names
-        lacking = [name for name in names if name not in dataset.schema.names]
-        if lacking:
-            raise ValueError(f"The table lacks the columns {lacking!s:.300}.")
+        refuse_lacking(dataset.schema.names, names)
         refuse_gaps(dataset, names)
-        yield from batches(dataset, names, ROWS)
+        yield from (table for table, _ in batches(dataset, names, ROWS))
 
 
 def features_given(X: Callable[[], Any], names: list[str] | None) -> Iterator[Any]:
     """Read the features that a function gives: in the order of the names, or of the first block; rows there must be."""
     for given in X():
-        block = given[0] if isinstance(given, tuple) else given
+        block = table_of(given[0] if isinstance(given, tuple) else given)
         there = names_of(block)
         names = there if names is None else names
         if there is not None and names is not None and sorted(there) == sorted(names):

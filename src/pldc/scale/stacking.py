@@ -12,6 +12,15 @@ from pldc.columns.features import Array
 from pldc.scale.schemas import wider
 
 
+def table_of(X: Any) -> Any:
+    """Return a batch of Arrow as a table; other tables as they are."""
+    if type(X).__module__.partition(".")[0] != "pyarrow" or type(X).__name__ != "RecordBatch":
+        return X
+    import pyarrow
+
+    return pyarrow.Table.from_batches([X])
+
+
 def rows_of(X: Any, at: Array) -> Any:
     """Return some rows of an array, a frame of pandas or polars, or an Arrow table."""
     if hasattr(X, "iloc"):
