@@ -1,5 +1,6 @@
 """Cells as databases hold them: levels that are numbers, texts among numbers, dates, names."""
 
+import re
 import sqlite3
 
 import numpy as np
@@ -161,4 +162,4 @@ def test_cells_that_are_used_more_than_once_are_kept():
     """Numbers alone are read where they are used, and a database may go through the table once."""
     numbers = to_sql(of_column("number", (Number(0, 50.0),)), "t")
     dates = to_sql(of_column("date", (DatePart(0, 0.5), Missing(0))), "t")
-    assert numbers.startswith("WITH cells AS (SELECT ") and dates.startswith("WITH cells AS MATERIALIZED (SELECT ")
+    assert re.match(r"WITH \w+ AS \(SELECT ", numbers) and re.match(r"WITH \w+ AS MATERIALIZED \(SELECT ", dates)
