@@ -260,3 +260,9 @@ def test_targets_that_are_no_numbers_are_refused_with_the_remedy(y, said):
 def test_a_name_is_no_weight():
     with pytest.raises(ValueError, match="sample_weight must hold one weight a row, got 'w': give the column itself"):
         fit(weight="w")
+
+
+@BOTH
+def test_targets_that_are_none(lam):
+    with pytest.raises(ValueError, match="2 targets are missing"):
+        fit(y=np.where(np.arange(40) % 20 == 3, None, Y), lam=lam)
