@@ -101,3 +101,18 @@ def test_gaps_and_several_types_in_lists_of_labels(kind):
 def test_pictures_refuse_masks(models):
     with pytest.raises(ValueError, match="y is a masked array"):
         plot_classes(models["classes"], X, np.ma.masked_equal(C, 1))
+
+
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_targets_that_are_missing_among_objects(gap):
+    y = Y.astype(object)
+    y[[2, 5]] = gap
+    with pytest.raises(ValueError, match="contains NaN"):
+        DCRegressor().fit(X, y)
+
+
+def test_interactions_of_one_column_are_refused(models):
+    with pytest.raises(ValueError, match="of pairs: columns must name two"):
+        models["regression"].interactions(X, columns="x0")
+    with pytest.raises(ValueError, match="y must have shape"):
+        models["regression"].score(X, [[1, 2], [3]])

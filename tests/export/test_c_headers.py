@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.export.test_code import needs_gcc
-from tests.export.test_columns import of_levels
+from tests.export.test_columns import of_levels, wanted_of
 from tests.quick import few_kinds
 
-from pldc import PLDC, DCRegressor
+from pldc import PLDC, DCClassifier, DCRegressor
 from pldc.export import to_c
 
 WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Wdouble-promotion", "-Werror"]
@@ -78,3 +78,20 @@ def test_the_header_lists_the_levels():
 def test_words_for_single_precision(word):
     f = abs(PLDC.affine([1.0]))
     assert to_c(f, word) == to_c(f, "float") != to_c(f, "float64") == to_c(f)
+
+
+@needs_gcc
+def test_levels_and_labels_with_dollars(tmp_path):
+    for levels in (["$5", "$$", "$name"], ["$hash", "${name}", "US$"]):
+        model = of_levels(levels)
+        cells = ",\n".join(f'{{{{0, "{level}"}}}}' for level in levels)
+        (tmp_path / "main.c").write_text(DATES.replace("[][2]", "[][1]") % cells)
+        (tmp_path / "model.h").write_text(to_c(model))
+        ran = compiled(tmp_path)
+        assert not ran.returncode, ran.stderr
+        out = subprocess.check_output([tmp_path / "main"], text=True)
+        assert [float(line) for line in out.split()] == wanted_of(model, levels)
+    X = np.arange(20.0)[:, None]
+    with few_kinds():
+        classes = DCClassifier(n_pieces=2).fit(X, np.where(X[:, 0] > 9, "$name", "$$x"))
+    assert 'labels[2] = {"$$x", "$name"}' in to_c(classes)

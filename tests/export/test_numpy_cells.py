@@ -77,3 +77,18 @@ def test_frames_have_the_columns_of_the_training(other):
     rows = frame[["a"]].assign(b=np.arange(40.0)).to_numpy()
     _, predict = source_of(rows, np.abs(np.arange(40.0) - 20))  # without names: columns are x0 and x1
     assert predict(pd.DataFrame(rows, columns=["p", "q"])).shape == (40,)
+
+
+def test_dates_with_a_zone_texts_and_other_frames_are_refused():
+    frame = pd.DataFrame({"a": np.arange(60.0) % 7, "t": pd.date_range("2000-01", periods=60)})
+    _, predict = source_of(frame, np.abs(np.arange(60.0) - 20))
+    zone = frame.assign(t=frame.t.dt.tz_localize("Europe/Berlin"))
+    for cell in (zone.t[0], zone.t[0].to_pydatetime(), "5", "12", "now", "", "2020-01-01"):
+        with pytest.raises(ValueError, match="Column 't' takes dates, not"):
+            predict(np.array([[0.0, cell]], dtype=object))
+    with pytest.raises(ValueError, match="they have no time zone"):
+        predict(zone)
+    polars = pytest.importorskip("polars")
+    for other in (polars.from_pandas(frame), polars.from_pandas(frame).to_arrow()):
+        with pytest.raises(TypeError, match=r"give X.to_pandas\(\)"):
+            predict(other)

@@ -242,3 +242,66 @@ def test_labels_are_looked_at_one_by_one_only_where_one_is_strange(rows, monkeyp
         with pytest.raises(ValueError, match=message):
             read(Block(X, spoilt))
     assert len(read(Block(X, spoilt, (np.arange(N) != 5) * 1.0)).y) == N  # it weighs nothing
+
+
+GAPS = np.array([None, "q"] * (SIZE // 2), dtype=object)
+X1 = np.random.default_rng(1).normal(size=SIZE)
+Y1 = np.abs(X1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (pl.String, pl.Null),
+        (pl.Categorical, pl.String),
+        (pl.Enum(["q", "r"]), pl.String),
+        (pl.Categorical, pl.Enum(["q", "r"])),
+    ],
+    ids=str,
+)
+def test_texts_with_gaps_in_blocks_of_polars_of_unlike_types(one, other):
+    blocks = []
+    for kind in (one, other):
+        cells = [None] * SIZE if kind == pl.Null else GAPS.tolist()
+        blocks.append((pl.DataFrame({"a": X1, "c": pl.Series(cells, dtype=kind)}), Y1))
+    with few_kinds():
+        model = DCRegressor().fit(blocks)
+    assert model.model_.columns.levels(1) == ("q",)
+
+
+def test_texts_in_rows_of_no_weight_are_not_asked_for():
+    frame = pd.DataFrame({"a": X1, "note": np.where(np.arange(SIZE) < 5, "x", None)})
+    weight = (np.arange(SIZE) >= 5) + 0.0
+    with few_kinds():
+        model = DCRegressor().fit([(frame, Y1, weight)])
+    assert model.score(frame[5:], Y1[5:]) > 0.9
+
+
+def test_a_filtered_folder_that_is_damaged_says_what_is_wrong(tmp_path):
+    from pyarrow import dataset
+
+    for k in range(2):
+        parquet.write_table(pyarrow.table({"a": X1, "y": Y1}), tmp_path / f"{k}.parquet")
+    data = bytearray((tmp_path / "1.parquet").read_bytes())
+    data[4:400] = b"\xff" * 396
+    (tmp_path / "1.parquet").write_bytes(data)
+    table = dataset.dataset(tmp_path).filter(dataset.field("y") > -100)
+    with few_kinds(), pytest.raises(ValueError, match="(?s)cannot be read to its end: .*was it changed"):
+        DCRegressor().fit(table, "y")
+
+
+def test_scores_tell_large_whole_labels_apart(tmp_path):
+    labels = np.where(X1 > 0, 2**53 + 1, 2**53)
+    for name, sign in (("a", 1), ("b", -1)):
+        pd.DataFrame({"a": sign * X1, "y": labels}).to_csv(tmp_path / f"{name}.csv", index=False)
+    with few_kinds():
+        model = DCClassifier().fit(str(tmp_path / "a.csv"), "y")
+    assert model.score(str(tmp_path / "a.csv"), "y") > 0.9 > 0.1 > model.score(str(tmp_path / "b.csv"), "y")
+
+
+def test_scores_of_frames_of_dask_whose_names_are_numbers():
+    X = np.column_stack([X1, X1[::-1]])
+    with few_kinds():
+        model = DCRegressor().fit(X, Y1)
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=2)
+    assert model.score(frame, Y1) == pytest.approx(model.score(X, Y1))

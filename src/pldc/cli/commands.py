@@ -85,7 +85,7 @@ def predict(options: argparse.Namespace) -> int:
 
 def blocks(model: Any, path: str) -> Iterator[Any]:
     """Read the features of a table: all at once, or block by block."""
-    table = stored(path, Path(path).suffix in COLUMNAR)
+    table = stored(path, Path(path).suffix.lower() in COLUMNAR)
     if table is None:
         yield features(model, table_of(model, path), path)
         return
@@ -237,7 +237,7 @@ def parts(options: argparse.Namespace, table: Any) -> tuple[Any, Any]:
 
 def table_of(model: Any, path: str) -> Any:
     """Read a table to which a model is to be applied: columns that it takes for categories as its levels."""
-    columns = {} if Path(path).suffix in COLUMNAR else category_columns(model)
+    columns = {} if Path(path).suffix.lower() in COLUMNAR else category_columns(model)
     return as_levels(read_table(path, list(columns)), columns, path)
 
 

@@ -24,15 +24,15 @@ def stored(path: str, asked: bool, texts: Sequence[str] = (), whole: Sequence[st
     file = Path(path)
     if path != "-" and not file.exists():
         raise ShellError(f"There is no file {path}.")
-    if path == "-" or (file.suffix not in (*COLUMNAR, ".csv") and not file.is_dir()):
+    if path == "-" or (file.suffix.lower() not in (*COLUMNAR, ".csv") and not file.is_dir()):
         if asked:
             raise ShellError(f"{path} goes into memory: --max-memory needs Parquet, Arrow or an unpacked .csv.")
         return None
-    if file.suffix == ".csv" and not (asked or file.is_dir()):
+    if file.suffix.lower() == ".csv" and not (asked or file.is_dir()):
         return None
     needs("pyarrow")
     try:
-        dataset = opened_csv(path, texts, whole) if file.suffix == ".csv" and file.is_file() else opened(path)
+        dataset = opened_csv(path, texts, whole) if file.suffix.lower() == ".csv" and file.is_file() else opened(path)
         rows, names = dataset.count_rows(), dataset.schema.names
     except ShellError:
         raise
@@ -40,10 +40,10 @@ def stored(path: str, asked: bool, texts: Sequence[str] = (), whole: Sequence[st
         cell = str(error).find("In CSV column")
         if cell >= 0:  # a later cell is not what the first ones are
             raise ShellError(f"{first_line(ValueError(str(error)[cell:]))}, in {path}") from None
-        if file.suffix == ".csv":
+        if file.suffix.lower() == ".csv":
             raise ShellError(f"{path} is no CSV file: {first_line(error)}") from None
         raise ShellError(first_line(error)) from None
-    if not (asked or file.is_dir() or rows * len(names) > MOST_CELLS or file.suffix in (".feather", ".arrow")):
+    if not (asked or file.is_dir() or rows * len(names) > MOST_CELLS or file.suffix.lower() in (".feather", ".arrow")):
         return None
     if not rows:
         raise ShellError(f"{path} has no rows.")

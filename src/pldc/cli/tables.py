@@ -50,13 +50,13 @@ def read_table(path: str, texts: Sequence[str] = ()) -> Any:
         raise ShellError(f"{path} is a folder: name a file.")
     if file.stat().st_size > MOST_BYTES:
         raise ShellError(f"{path} has more than {MOST_BYTES >> 30} GiB: write it as Parquet, which is read in blocks.")
-    if file.suffix in (".parquet", ".pq"):
+    if file.suffix.lower() in (".parquet", ".pq"):
         needs("pyarrow")
         try:
             return checked(pandas.read_parquet(path), path)
         except (ValueError, OSError) as error:
             raise ShellError(f"{path} is no Parquet file: {first_line(error)}") from None
-    with PACKED.get(file.suffix, open)(path, "rb") as stream:
+    with PACKED.get(file.suffix.lower(), open)(path, "rb") as stream:
         return parsed(stream, path, texts)
 
 
@@ -143,8 +143,8 @@ def split(table: Any, target: str, name: str, drop: Sequence[str] = (), drop_mis
 def places(rows: Any, name: str, total: int) -> str:
     """Say where some rows are, the first of them: lines of a CSV file, or, where cells span lines, rows from 1 on."""
     file, lines = Path(name), 0
-    if name != "-" and file.is_file() and file.suffix not in COLUMNAR:
-        with PACKED.get(file.suffix, open)(file, "rb") as stream:
+    if name != "-" and file.is_file() and file.suffix.lower() not in COLUMNAR:
+        with PACKED.get(file.suffix.lower(), open)(file, "rb") as stream:
             lines = sum(1 for _ in stream)
     word, first = ("line", 2) if lines == total + 1 else ("row", 1)  # a line of names comes first
     named = ", ".join(str(row + first) for row in rows[:NAMED]) + " …" * (len(rows) > NAMED)
@@ -238,7 +238,7 @@ def output(path: str | None) -> Iterator[TextIO]:
 @contextmanager
 def rows_out(path: str | None) -> Iterator[Callable[[Any], None]]:
     """Open a table to write, and return what adds a frame to it: Parquet by its ending, else CSV."""
-    ending = Path(path).suffix if path is not None else ""
+    ending = Path(path).suffix.lower() if path is not None else ""
     if ending in COLUMNAR[2:]:
         raise ShellError(f"{path} must end in .csv, .parquet or .pq: other tables are not written.")
     if path is not None and ending in COLUMNAR:

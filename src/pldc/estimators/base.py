@@ -14,13 +14,12 @@ from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 import pldc
 from pldc.columns import Encoding
 from pldc.compact.clock import Clock
-from pldc.estimators.checks import flag, positive, shown, torch_device, whole
+from pldc.estimators.checks import flag, positive, shown, starts_seed, torch_device, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.estimators.misses import UNLIMITED, missed_gap, missed_levels
 from pldc.estimators.printed import Printed
@@ -342,10 +341,3 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         for missed in (missed_gap(self.model_, free), "" if interrupted else missed_levels(self.model_, rows)):
             if missed:
                 warnings.warn(missed, ConvergenceWarning, stacklevel=4)
-
-
-def starts_seed(random_state: Any) -> int:
-    """Return a seed: a number as it is, or one drawn from a generator of random numbers."""
-    if isinstance(random_state, Integral):
-        return whole("random_state", random_state, 0, optional=True)
-    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
-from pldc.columns.cells import is_date
+from pldc.columns.cells import is_date, is_missing
 from pldc.function.checks import choice, flag, positive, shown, whole
 from pldc.function.device import torch_on
 from pldc.function.max_affine import Array, real
@@ -49,6 +51,9 @@ def check_targets(y: Any) -> None:
     if cells.ndim == 0:  # the name of a column, perhaps
         return
     strange = [cell for cell in cells.ravel() if not is_float(cell)] if cells.dtype.kind in "OUST" else []
+    missing = sum(is_missing(cell) and not is_date(cell) for cell in strange)
+    if missing and missing == len(strange):  # None, which scikit-learn lets pass
+        raise ValueError(f"Input y contains NaN, or None: {missing} targets are missing. Drop these rows.")
     if cells.dtype.kind == "m" or any(isinstance(cell, (timedelta, np.timedelta64)) for cell in strange):
         raise ValueError(
             "y holds lengths of time; targets are numbers. Give days, y / pandas.Timedelta(days=1), without rows whose "
@@ -84,8 +89,13 @@ def to_score(y: Any, sample_weight: Any) -> tuple[Any, Array | None]:
     refuse_masked("y", y)
     if isinstance(y, str):
         raise ValueError(f"y is the name of a column, {y!r:.80}, and X is in memory: give its cells, X[{y!r:.80}].")
-    if np.ndim(y) != 1 and not (np.ndim(y) == 2 and np.shape(y)[1] == 1):
-        raise ValueError(f"y must have shape (n,), a target for each row of X; got {np.shape(y)}.")
+    wanted = "y must have shape (n,), a target for each row of X"
+    try:
+        shape = np.shape(y)
+    except ValueError:
+        raise ValueError(f"{wanted}; got lists of unlike lengths.") from None
+    if not (len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)):
+        raise ValueError(f"{wanted}; got {shape}.")
     return y, None if sample_weight is None else check_weight(sample_weight, len(y))
 
 
@@ -99,6 +109,13 @@ def torch_device(name: Any, pieces: str | int) -> str | None:
         raise ValueError("device is for fits of few pieces; for the program give solver=Admm(device=...).")
     torch_on(name)
     return name
+
+
+def starts_seed(random_state: Any) -> int:
+    """Return a seed: a number as it is, or one drawn from a generator of random numbers."""
+    if isinstance(random_state, Integral):
+        return whole("random_state", random_state, 0, optional=True)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def refuse_masked(name: str, value: Any) -> None:
@@ -115,6 +132,7 @@ __all__ = [
     "positive",
     "refuse_masked",
     "shown",
+    "starts_seed",
     "to_score",
     "torch_device",
     "whole",

@@ -308,7 +308,7 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
         """Return the share of the rows whose class is right; X may be read block by block, as in :meth:`fit`."""
         if is_source(X):
             check_is_fitted(self, "model_")
-            y, sample_weight = targets_of(X, y, sample_weight)
+            y, sample_weight = targets_of(X, y, sample_weight, labels=True)
         y, sample_weight = to_score(y, sample_weight)
         check_labels(y)
         return float(accuracy_score(plain_labels(y), np.asarray(self.predict(X)), sample_weight=sample_weight))

@@ -37,7 +37,7 @@ class Reading:
         ----------
         X : array or DataFrame of shape (n, d)
             Rows to compare: at most 256 of them are looked at.
-        columns : sequence of str or int, or one of them, optional
+        columns : sequence of str or int, optional
             The columns whose pairs are looked at; by default the twelve most important.
 
         Returns
@@ -50,6 +50,8 @@ class Reading:
             chosen = np.argsort(-model.importances, kind="stable")[:MOST_COLUMNS].tolist()
         else:
             chosen = sorted({column_of(model.column_names, each) for each in listed(columns)})
+            if len(chosen) < 2:
+                raise ValueError(f"Interactions are of pairs: columns must name two at least, got {shown(columns)}.")
         if (X[0] == X).all():
             raise ValueError(
                 f"interactions(X) compares rows with each other: give two different ones at least, got {len(X)} row"

@@ -279,10 +279,6 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
         check_targets(y)
         X, y = read(self, X, y, y_numeric=True)
         y, weight = np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y))
-        if np.isnan(y).any():  # None among objects, which scikit-learn lets pass
-            raise ValueError(
-                f"Input y contains NaN, or None: {np.isnan(y).sum()} targets are missing. Drop these rows."
-            )
         self._loss().check(y[weight > 0])
         return encoded(self, X, y, weight, [("mean target", y)], groups)
 

@@ -250,14 +250,14 @@ def over_blocks(model: Any, predict: Callable[[Any], Array], X: Any) -> Any:
     return np.concatenate(found)
 
 
-def targets_of(X: Any, y: Any, weight: Any) -> tuple[Array, Array | None]:
-    """Return the targets and weights of a source in memory."""
+def targets_of(X: Any, y: Any, weight: Any, labels: bool = False) -> tuple[Array, Array | None]:
+    """Return the targets, or labels, and weights of a source in memory."""
     if is_dask(X):
         from pldc.scale.dask_shards import beside
 
         y, weight = beside(X, y, weight)
         return np.asarray(y), None if weight is None else np.asarray(weight)
-    read = reader_of(readable(X), y, weight)
+    read = reader_of(readable(X), y, weight, y if labels else None)
     if isinstance(read, Alike):
         read.look()  # it is asked again, to predict
     blocks = [(block.y, block.weight) for block in read()]

@@ -130,7 +130,7 @@ def read(model: Any, X: Any, y: Any, **about_y: Any) -> tuple[Array | Table, Arr
     refuse_no_table(X)
     refuse_name(X, y)
     refuse_masked("y", y)
-    warn_of_names(X)
+    warn_of_names(model, X)
     table = Table.read(X) if is_frame(X) or is_mixed(X) else None
     if table is None or all(c.values.dtype.kind in NUMBERS and not c.category for c in table.columns):
         numbers, y = numbers_of(model, X, y, **about_y)
@@ -159,10 +159,14 @@ def numbers_of(model: Any, X: Any, *y: Any, **wanted: Any) -> Any:
         raise
 
 
-def warn_of_names(X: Any) -> None:
-    """Point out names of columns that are no text, and so no names; but for 0, 1, …, which are the places."""
+def warn_of_names(model: Any, X: Any) -> None:
+    """Point out names of columns that are whole numbers, where a setting has some: they are taken for places."""
     names = list(getattr(X, "columns", ())) if hasattr(X, "iloc") else []
-    if names != list(range(len(names))) and not any(isinstance(name, str) for name in names):
+    given = [*np.ravel(model.categorical_features)] if isinstance(model.categorical_features, Sequence) else []
+    monotone = getattr(model, "monotone", None)
+    given += [*monotone] if isinstance(monotone, Mapping) else []
+    asked = any(isinstance(each, Integral) and not isinstance(each, bool) for each in given)
+    if asked and names != list(range(len(names))) and not any(isinstance(name, str) for name in names):
         warnings.warn(
             f"The names of the columns are no text, {shown(names)}: the model knows the columns by their places alone, "
             "x0, x1, …, and whole numbers are places. To use the names, make them text: X.columns = "

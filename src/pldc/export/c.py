@@ -220,9 +220,13 @@ def to_c(model: Any, dtype: str = "double", name: str = "pldc") -> str:
         *answers,
         "\n#endif\n",
     ]
-    body = "".join(Template(each).safe_substitute(words) for each in templates)
-    words["hash"] = sha256(body.encode()).hexdigest()[:16]
-    return _title(known) + Template(body).substitute(words)
+    words["hash"] = sha256(_filled(templates, words | {"hash": ""}).encode()).hexdigest()[:16]
+    return _title(known) + _filled(templates, words)
+
+
+def _filled(templates: list[str], words: dict[str, Any]) -> str:
+    """Fill templates, once: texts of users may hold dollars."""
+    return "".join(Template(each).substitute(words) for each in templates)
 
 
 def _title(known: Learned) -> str:

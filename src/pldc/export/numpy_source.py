@@ -27,6 +27,8 @@ def is_length(cell):
 
 
 def cells(X):
+    if hasattr(X, "get_columns") or hasattr(X, "column_names"):
+        raise TypeError("X must be an array or a frame of pandas: give X.to_pandas().")
     names, X = list(getattr(X, "columns", ())), np.asarray(X)
     if {named} and all(isinstance(name, str) for name in names) and names not in ([], COLUMNS):
         raise ValueError(f"The columns must be {{COLUMNS}}, in this order, not {{names}}.")
@@ -58,11 +60,11 @@ def moment(cell, name):
         return None
     cell = getattr(cell, "start_time", cell)  # of a period
     try:
-        if not isinstance(cell, (int, float, np.number)):
+        if not isinstance(cell, (int, float, str, np.number)) and getattr(cell, "tzinfo", None) is None:
             return np.datetime64(cell, "us")
     except (TypeError, ValueError):
         pass
-    raise ValueError(f"Column {name!r} takes dates, not {cell!r:.80}.")
+    raise ValueError(f"Column {name!r} takes dates, not {cell!r:.80}; they have no time zone.")
 
 
 def text(cell):

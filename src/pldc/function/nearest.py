@@ -115,7 +115,8 @@ class _Search:
         self, f: Lead, x: Array, threshold: float, cost: Array, box: Array, max_seconds: float, whole: np.ndarray
     ):
         self.f, self.x, self.threshold, self.cost, self.box, self.whole = f, x, threshold, cost, box, whole
-        self.seconds, self.end = max_seconds, monotonic() + max_seconds
+        self.last = monotonic() + max_seconds
+        self.end = self.last - SHARE * max_seconds  # of programs; the rest draws their answer in
         self.start: Array | None = None  # of x − origin
         self.origin = f.wanted.origin
         near = f.moved(-self.origin)
@@ -204,7 +205,7 @@ class _Search:
         if begin is None:
             return found
         x, box, target = self.x - self.origin, self.box - self.origin[:, None], self.target + self.hair
-        near = nearer(self.near, begin, x, target, self.cost, box, self.whole, monotonic() + SHARE * self.seconds)
+        near = nearer(self.near, begin, x, target, self.cost, box, self.whole, self.last)
         tested = self._tested(Nearest(near, float(np.abs(near - x) @ self.cost), found.bound))
         found = min(found, tested, key=lambda one: one.cost)
         if found.point is None:

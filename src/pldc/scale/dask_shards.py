@@ -82,11 +82,15 @@ def targets(y: Any, X: Any, role: str) -> Any:
     return y.to_delayed().ravel()
 
 
-def refuse_names(X: Any, y: Any, weight: Any) -> None:
-    """Refuse what names no column of a frame of Dask."""
+def refuse_names(X: Any, y: Any, weight: Any, roles: tuple[str, ...] = ("y", "sample_weight")) -> None:
+    """Refuse what names no column of a frame of Dask, in the roles that are given by name."""
     names = list(X.columns)
     for role, name in (("y", y), ("sample_weight", weight)):
-        if not (name is None and role == "sample_weight") and (not isinstance(name, str) or name not in names):
+        if (
+            role in roles
+            and not (name is None and role == "sample_weight")
+            and (not isinstance(name, str) or name not in names)
+        ):
             raise ValueError(f"{role} must name a column of the frame, one of {names}; got {name!r:.80}.")
 
 
@@ -95,7 +99,8 @@ def beside(X: Any, y: Any, weight: Any) -> tuple[Any, Any]:
     if hasattr(X, "columns"):
         given = [(role, each) for role, each in (("y", y), ("sample_weight", weight)) if np.ndim(each) == 0]
         names = dict(given)
-        refuse_names(X, names.get("y", X.columns[0]), names.get("sample_weight"))
+        if names:
+            refuse_names(X, names.get("y"), names.get("sample_weight"), tuple(names))
         return tuple(column(X, each) if isinstance(each, str) else each for each in (y, weight))
     if np.ndim(y) != 1:
         raise ValueError(f"y must be an array of Dask, or one in memory, with a target for each row; got {y!r:.80}.")

@@ -126,7 +126,10 @@ def broken(dataset: Any, columns: list[str], last: Any) -> str:
     """Name the first file, from the last one of which something was read on, that cannot be read; if there is one."""
     import pyarrow
 
-    parts = [] if isinstance(dataset, pyarrow.dataset.InMemoryDataset) else [*dataset.get_fragments()]
+    try:
+        parts = [] if isinstance(dataset, pyarrow.dataset.InMemoryDataset) else [*dataset.get_fragments()]
+    except ValueError:  # of a filtered dataset Arrow does not tell them
+        return ""
     paths = [getattr(part, "path", "") for part in parts]
     for part in parts[paths.index(last.path) if getattr(last, "path", "") in paths else 0 :]:
         there = [name for name in columns if name in part.physical_schema.names]

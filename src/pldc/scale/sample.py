@@ -151,6 +151,8 @@ class Draw:
 
 def refuse_unseen(found: Sample, part: Part, categories: Collection[Any]) -> None:
     """Refuse a sample that cannot tell what a column holds, since its few cells are in other rows."""
+    if found.n <= len(part.y):  # all rows that count: what others hold says nothing
+        return
     seen = Draw(found.most, categories=categories).kinds(Table.read(part.X))
     for name, kind in found.kinds.items():
         if seen.get(name, "number") != kind:

@@ -51,7 +51,7 @@ def is_blocks(X: Any) -> bool:
     """Say whether X is a list of blocks, which are tables or tuples of a table and targets."""
     first = X[0] if isinstance(X, list | tuple) and len(X) else None
     if isinstance(first, tuple) and len(first) in (2, 3) and isinstance(first[0], list):
-        return np.ndim(first[0]) == 2
+        return all(isinstance(row, list | tuple) for row in first[0])
     if isinstance(first, tuple | list) and len(first) in (2, 3):
         first = first[0]
     return is_frame(first) or (isinstance(first, np.ndarray) and first.ndim == 2)
@@ -96,7 +96,9 @@ def reader_of(X: Any, y: Any, weight: Any, whole: Any = None) -> Callable[[], It
         return partial(of_array, X, y, weight)
     if callable(X):
         if y is not None or weight is not None:
-            raise ValueError("A function that gives blocks gives their targets, too: blocks are (X, y) or (X, y, w).")
+            raise ValueError(
+                "A list of blocks, or a function, gives their targets, too: blocks are (X, y) or (X, y, w)."
+            )
         return X if isinstance(X, Alike) else Alike(X)
     dataset = opened(X, whole)
     refuse_gaps(dataset, [*names_in(dataset, y, weight), *others(y, weight)])

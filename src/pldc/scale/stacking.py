@@ -72,7 +72,8 @@ def of_polars(parts: list[Any]) -> Any:
         texts = any(each in (polars.Categorical, polars.Enum, polars.String) for each in types)
         if texts and any(each != types[0] for each in types):
             parts = [
-                part.with_columns(polars.Series(name, levels(part.select(name)), dtype=polars.String)) for part in parts
+                part.with_columns(polars.Series(name, levels(part.select(name)).tolist(), dtype=polars.String))
+                for part in parts
             ]
     return polars.concat(parts, how="vertical_relaxed")
 
