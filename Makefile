@@ -28,7 +28,7 @@ lint: $(VENV)/stamp-dev
 docs: $(VENV)/stamp-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-# Machines that look for failures: 30 to 40 minutes on two cores, and it goes on where it was stopped. PARTS="fuzz faults" runs some.
+# Machines that look for failures: 15 to 40 minutes on two cores, and it goes on where it was stopped. PARTS="fuzz faults" runs some.
 attack: $(VENV)/stamp-attack
 	$(BIN)/python -m attack $(PARTS)
 
