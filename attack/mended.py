@@ -53,6 +53,21 @@ print("answer: %.3g" % ((np.abs(y - m.predict(Z)).mean() + 0.02 * m.seminorm_) /
     "prune where values overflow": """
 f = fit().function_ * 1e307
 said(lambda: (warnings.simplefilter("ignore"), type(f.prune(X * 1e3)).__name__)[1])""",
+    "prune with tol and no rows": "said(lambda: fit().function_.prune(tol=1.0))",
+    "an object with __array__ in from_dict: is it run?": """
+ran = []
+class Odd:
+    def __array__(self, *given, **named):
+        ran.append(1)
+        return np.zeros(1)
+f = DCRegressor(lam=0.05).fit(X, y).function_.to_dict()
+part = (f["terms"][0] if "terms" in f else f)["plus"]
+part["offsets"] = Odd()
+try:
+    PLDC.from_dict(f)
+except Exception:
+    pass
+print("answer:", bool(ran))""",
     "gradient at a row of NaN": """
 g = np.asarray(fit().function_.gradient(np.array([[np.nan, 0.0]])))
 print("answer:", "NaN" if np.isnan(g).all() else "finite")""",
