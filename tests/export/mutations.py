@@ -12,8 +12,10 @@ import tracemalloc
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 from pldc import load
+from pldc.export import model_file
 from pldc.export.model_file import checksum
 
 MOST_MEMORY, BESIDE = 10, 1 << 17  # times the file, beside so many bytes that even an empty file takes
@@ -23,6 +25,8 @@ WEIRD = [
     {"$array": [1], "dtype": "float64", "shape": [1]}, {"$array": ["a"], "dtype": "<U99999", "shape": [1]},
     {"$array": [1], "dtype": "object", "shape": []}, {"$array": [], "dtype": "float64", "shape": [0, 10**9]},
     {"$array": [{"$object": "Squared"}], "dtype": "object", "shape": [1]}, {"$object": "DCRegressor"}, ["$tuple"],
+    {"$packed": "AAAA" * 3000, "rows": 1, "runs": [[4500, 0, 2]]}, {"$packed": "", "rows": 10**9, "runs": [[1, 0, 2]]},
+    {"$packed": "AAAA", "rows": 1, "runs": [[1, None, 3]]}, [2, -22, 4], [1, None, 8], 3,
 ]  # fmt: skip
 
 
@@ -133,15 +137,17 @@ def one(path):
 
 
 def main(count):
-    """Attack files of three fits."""
+    """Attack files of four fits, one of them with packed tables."""
     from tests.export.fits import fitted
     from tests.export.test_model_file import same
 
     with TemporaryDirectory() as folder:
         files = []
-        for kind, suffix in (("plain", ".json"), ("three classes", ".json"), ("program", ".json.gz")):
+        kinds = [("plain", ".json"), ("three classes", ".json"), ("program", ".json.gz"), ("default", ".json")]
+        for kind, suffix in kinds:
             files.append(Path(folder) / f"{kind}{suffix}")
-            fitted(kind).save_model(files[-1])
+            with patch.object(model_file, "MOST_LISTED", 100 if kind == "default" else model_file.MOST_LISTED):
+                fitted(kind).save_model(files[-1])
         return attack(files, count, same)
 
 

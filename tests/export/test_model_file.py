@@ -20,9 +20,15 @@ from tests.export.fits import FRAME, KINDS, NAMES, X, fitted, quick, rows, y
 from tests.quick import few_starts
 
 import pldc
-from pldc import PLDC, DCClassifier, DCRegressor, Model, load
-from pldc.export.model_file import SCHEMA, checksum, read_file, write_file, write_model
+from pldc import PLDC, DCClassifier, DCRegressor, MaxAffine, Model, load
+from pldc.compact.plan import plan_for
+from pldc.compact.start import quantile_knots
+from pldc.export import model_file
+from pldc.export.model_file import MOST_LISTED, SCHEMA, VERSION, checksum, read_file, write_file, write_model
 from pldc.export.plain import read, write
+from pldc.fit.few_pieces import FINE
+from pldc.function.digits import in_decimals, significant
+from pldc.function.errors import Errors
 
 jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked with jsonschema, of the extra dev")
 
@@ -58,8 +64,10 @@ def public(model):
 
 @pytest.mark.parametrize("suffix", [".json", ".json.gz"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_everything_is_equal_after_loading(kind, suffix, tmp_path):
+def test_everything_is_equal_after_loading(kind, suffix, tmp_path, monkeypatch):
     model, path = fitted(kind), tmp_path / f"model{suffix}"
+    if suffix == ".json.gz":  # the tables of these small fits are too short to be packed
+        monkeypatch.setattr(model_file, "MOST_LISTED", 0)
     model.save_model(path)
     assert os.listdir(tmp_path) == [path.name]  # no draft is left
     again = load(path)
@@ -83,6 +91,7 @@ def test_everything_is_equal_after_loading(kind, suffix, tmp_path):
             assert same(getattr(model, name)(points[:200]), getattr(again, name)(points[:200])), name
     record = json.loads(gzip.decompress(path.read_bytes()) if suffix == ".json.gz" else path.read_text())
     jsonschema.validate(record, json.loads(SCHEMA.read_text()))
+    assert ("$packed" in json.dumps(record)) == (suffix == ".json.gz")
     assert again._folds is None
 
 
@@ -170,9 +179,10 @@ def test_an_unknown_version_is_named(tmp_path):
     path = tmp_path / "m.json"
     fitted("plain").save_model(path)
     record = json.loads(path.read_text())
-    path.write_text(json.dumps(record | {"pldc_model": 2}))
-    with pytest.raises(ValueError, match="of version 2 of the format; this pldc reads version 1"):
-        load(path)
+    for version in (3, 0, True, 2.0):
+        path.write_text(json.dumps(record | {"pldc_model": version}))
+        with pytest.raises(ValueError, match=f"of version {version} of the format; this pldc reads versions 1 and 2"):
+            load(path)
     path.write_text(json.dumps({"terms": []}))
     with pytest.raises(ValueError, match="no entry 'pldc_model'"):
         load(path)
@@ -189,6 +199,50 @@ def test_files_are_small(tmp_path):
         each.save_model(tmp_path / "m.json")
         assert os.path.getsize(tmp_path / "m.json") < most
     assert len(json.dumps(write_model(dataclasses.replace(few.model_, errors=None)))) < 5e3  # without intervals
+    assert "$packed" not in (tmp_path / "m.json").read_text()  # few numbers can be read
+
+
+def test_the_largest_file_is_small(tmp_path):
+    """Twelve functions of the largest kind that is tried on 400 rows, none of whose pieces can be dropped."""
+    plan, r = plan_for(400, 8), np.random.default_rng(0)
+    kind = max(plan.candidates, key=lambda c: c.pieces * (1 + c.knots))
+    table = r.uniform(size=(400, 8)) * 10.0 ** np.arange(-2, 6)
+    members = []
+    for seed in range(plan.kept * plan.members):
+        hinges = quantile_knots(table, kind.knots, seed)
+        slopes = r.standard_normal((2, kind.pieces, hinges.n_columns)) / 5
+        slopes[:, :, :8] /= np.ptp(table, axis=0)
+        members.append(PLDC(*(MaxAffine(each, r.standard_normal(kind.pieces)) for each in slopes), hinges))
+    f = PLDC.mean(members)
+    spread, sizes = float(np.std(f(table))), np.arange(1, 401) / 7
+    f = in_decimals(f, table.mean(axis=0), table.std(axis=0), FINE * spread)
+    errors = Errors(significant(sizes, 4, up=True), np.ones(1))
+    model = DCRegressor().fit(table[:30], np.arange(30.0))
+    model.model_ = dataclasses.replace(model.model_, functions=(f,), errors=errors)
+    model.save_model(tmp_path / "m.json")
+    assert sum(part.slopes.size for term in f.centred for part in term.parts) > 60_000
+    assert 250e3 < os.path.getsize(tmp_path / "m.json") < 300e3
+    assert same(load(tmp_path / "m.json").model_, model.model_)
+
+
+def test_long_tables_are_packed_and_short_ones_are_not():
+    long, short = MaxAffine(np.ones((2, MOST_LISTED // 2 + 1)), [0.0, 1.0]), MaxAffine(np.ones((1, 251)), [0.0])
+    model = dataclasses.replace(fitted("plain").model_, functions=(PLDC(long, short),))
+    (term,) = write_model(model)["functions"][0]["terms"]
+    assert set(term["plus"]["slopes"]) == {"$packed", "rows", "runs"}
+    assert term["minus"]["slopes"] == [[1] * 251]
+
+
+def test_files_of_version_1_are_read(tmp_path, monkeypatch):
+    """They have lists of slopes, however long."""
+    model, path = fitted("default"), tmp_path / "m.json"
+    monkeypatch.setattr(model_file, "MOST_LISTED", 10)
+    model.save_model(path)
+    assert "$packed" in path.read_text()
+    record = read_file(path)
+    record["model"]["functions"] = [f.to_dict() for f in model.model_.functions]
+    path.write_text(json.dumps({"pldc_model": 1, "sha256": checksum(record)} | record))
+    assert "$packed" not in path.read_text() and same(load(path).model_, model.model_)
 
 
 def test_numbers_that_are_whole_and_zeros_with_a_sign():
@@ -264,7 +318,7 @@ def test_skops_loads_with_the_types_that_are_documented(tmp_path):
 def damaged(tmp_path, change, reseal=True):
     record = read_file(tmp_path / "m.json")
     change(record)
-    text = {"pldc_model": 1, "sha256": checksum(record) if reseal else "0" * 64} | record
+    text = {"pldc_model": VERSION, "sha256": checksum(record) if reseal else "0" * 64} | record
     (tmp_path / "m.json").write_text(json.dumps(text))
     return tmp_path / "m.json"
 

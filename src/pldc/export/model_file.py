@@ -21,14 +21,17 @@ from typing import Any
 import numpy as np
 
 from pldc.export.plain import read, write
+from pldc.function.packing import pack
 from pldc.model import Model
 
-VERSION = 1
+VERSION = 2  # since when long tables of slopes are packed; files of version 1 hold the same, as lists
+VERSIONS = (1, VERSION)
 SUFFIXES = (".json", ".json.gz")
 SCHEMA = Path(__file__).with_name("model.schema.json")
 GZIP = b"\x1f\x8b"
 FREE = 1 << 20  # bytes that a text may unpack to, and what is read may take, however small the file is
 MOST_UNPACKED = 20  # times the packed size; numbers pack to a half or a third
+MOST_LISTED = 500  # slopes of a part that are listed as numbers: more than these nobody reads
 MOST_READ = 8  # times the text, that lists and numbers read from it may take
 KINDS = ("compact", "simplified", "program")
 CHOSEN = {"features", "knots", "pieces", "ridge", "coordinates_learned", "starts"}  # said of each kind that was kept
@@ -81,9 +84,9 @@ def read_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     if type(record) is not dict or "pldc_model" not in record:
         raise ValueError(f"{place} is not a model file: it has no entry 'pldc_model'. save_model writes one.")
     version, seal = record.pop("pldc_model"), record.pop("sha256", None)
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or version not in VERSIONS:
         raise ValueError(
-            f"{place} is of version {shortened(version)} of the format; this pldc reads version {VERSION}. "
+            f"{place} is of version {shortened(version)} of the format; this pldc reads versions 1 and {VERSION}. "
             "Load it with the pldc that wrote it, or a newer one."
         )
     if seal != checksum(record):
@@ -123,8 +126,14 @@ def _no_number(name: str) -> Any:
 
 
 def write_model(model: Model) -> dict[str, Any]:
-    """Return the record of a fit as what JSON knows."""
-    return write(model, Model)
+    """Return the record of a fit as what JSON knows, with long tables of slopes packed."""
+    record: dict[str, Any] = write(model, Model)
+    for function, terms in zip(model.functions, record["functions"], strict=True):
+        for term, written in zip(function.centred, terms["terms"], strict=True):
+            for part, name in zip(term.parts, ("plus", "minus"), strict=True):
+                if part.slopes.size > MOST_LISTED:
+                    written[name]["slopes"] = pack(part.slopes)
+    return record
 
 
 def read_model(data: Any) -> Model:

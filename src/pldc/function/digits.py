@@ -27,7 +27,7 @@ def decimals(values: Array, unit: Array | float, up: bool = False) -> Array:
         fine, coarse = 10.0 ** np.maximum(-place, 0.0), 10.0 ** np.maximum(place, 0.0)
         steps = values * fine / coarse
         whole = np.ceil(steps - SAME * np.abs(steps)) if up else np.round(steps)
-        out = whole * coarse / fine
+        out = whole * coarse / fine + 0.0  # no zero has a sign
     return np.where(np.abs(whole) < MOST_WHOLE, out, values)
 
 

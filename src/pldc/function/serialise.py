@@ -2,7 +2,8 @@
 
 A record is ``{"pldc": 2, "terms": [...]}``, a term ``{"plus": part, "minus": part}`` and a part
 ``{"slopes": list of lists, "offsets": list}``. A term with hinges has "knots", too: a list for each feature. A record
-``{"pldc": 3, "center": list, "terms": [...]}`` is of a function whose terms are of x less the centre.
+``{"pldc": 3, "center": list, "terms": [...]}`` is of a function whose terms are of x less the centre. Slopes may be
+packed, as :mod:`pldc.function.packing` says.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from pldc.function.hinges import Hinges
 from pldc.function.max_affine import Array, MaxAffine
+from pldc.function.packing import unpack
 from pldc.function.term import Term
 
 PLAIN, CENTRED = 2, 3  # versions: what needs no centre can be read by all who can read version 2
@@ -92,17 +94,11 @@ def _read(record: Any, place: str) -> Term:
     parts = []
     for name in ("plus", "minus"):
         part, where = _entry(record, name, place), f"{place}.{name}"
-        slopes = _entry(part, "slopes", where)
-        if type(slopes) is not list or not slopes:
-            raise ValueError(f"{where}.slopes must be a list of lists, and not empty.")
+        slopes = _slopes(_entry(part, "slopes", where), f"{where}.slopes")
         offsets = _numbers(_entry(part, "offsets", where), f"{where}.offsets")
-        for k, row in enumerate(slopes):
-            _check(row, f"{where}.slopes[{k}]")
-        if len({len(row) for row in slopes}) > 1 or len(slopes) != len(offsets) or len(slopes[0]) == 0:
-            raise ValueError(
-                f"{where} needs as many slopes as offsets, all equally long; got {len(slopes)} and {len(offsets)}."
-            )
-        parts.append(MaxAffine(_array(slopes, f"{where}.slopes"), offsets))
+        if len(slopes) != len(offsets):
+            raise ValueError(f"{where} needs as many slopes as offsets; got {len(slopes)} and {len(offsets)}.")
+        parts.append(MaxAffine(slopes, offsets))
     knots = record.get("knots")
     if knots is not None and type(knots) is not list:
         raise ValueError(f"{place}.knots must be a list of lists.")
@@ -111,6 +107,18 @@ def _read(record: Any, place: str) -> Term:
         return Term(parts[0], parts[1], None if bent is None else Hinges(bent))
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
+
+
+def _slopes(values: Any, place: str) -> Array:
+    if isinstance(values, dict):
+        return unpack(values, place)
+    if type(values) is not list or not values:
+        raise ValueError(f"{place} must be a list of lists, and not empty.")
+    for k, row in enumerate(values):
+        _check(row, f"{place}[{k}]")
+    if len({len(row) for row in values}) > 1 or not values[0]:
+        raise ValueError(f"{place} must be lists of numbers that are equally long, and not empty.")
+    return _array(values, place)
 
 
 def _entry(record: Any, name: str, place: str) -> Any:
