@@ -1,5 +1,9 @@
 """Fits of a sample, taken to the minimum over all rows: every pass over them moves every fit on by a step.
 
+Steps are cheap on the sample, which is in memory, and dear on all rows, which are read from wherever they are. So most
+are made on the sample; some on more rows, that are held where they are; and a few on all. Each descent goes on with the
+curvature that it met before.
+
 Fits differ in columns, pieces, ridge and coordinates. A pass reads each block once and evaluates them all on it: many
 cost no more reading than one.
 """
@@ -7,6 +11,7 @@ cost no more reading than one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,9 +23,11 @@ from pldc.function.max_affine import Array
 from pldc.problem.losses import Loss
 from pldc.problem.recipe import Rows
 
-PASSES, MORE_PASSES = 3, 15  # steps over all rows, after the first evaluation; the more after a small sample,
-SMALL_SAMPLE = 100_000  # of fewer rows than this
-WARM_STEPS = 40  # over the sample before them, to know its curvature
+HELD_ROWS = 250_000  # that are held for steps between those on the sample and those on all rows, if all are twice these
+HELD_STEPS = 20  # on the rows that are held, after the first evaluation
+PASSES, MORE_PASSES = 3, 15  # over all rows, likewise; the more where none are held
+WARM_STEPS = (40, 200)  # over the sample before them: least and most,
+ROWS_OF_A_STEP = 250  # one for so many rows; more on few rows would follow their noise
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,9 @@ class RowsLost(Exception):
     """The rows cannot be read any more."""
 
 
+Add = Callable[[Evaluation], tuple[Array, ...]]
+
+
 @dataclass(frozen=True)
 class Total:
     """Adds up an evaluation over all rows, wherever they are.
@@ -114,16 +124,19 @@ class Total:
         How many there are.
     add : callable
         Adds up; raises `RowsLost` where it cannot.
+    hold : callable, optional
+        Holds some of the rows where they are, and returns what adds up over these; None if none are to be held.
     """
 
     rows: int
-    add: Callable[[Evaluation], tuple[Array, ...]]
+    add: Add
+    hold: Callable[[], Add | None] = lambda: None
 
 
 def warm(fit: Fits, stop: Callable[[], bool]) -> Descent:
-    """Return a descent over all rows that begins where one over the sample is, and knows the curvature it met there."""
-    memory = Memory(*fit.x.shape)
-    x, _ = minimise(fit.objective, fit.x, WARM_STEPS, stop, memory)
+    """Return a descent over more rows: it begins where one over the sample ends, with the curvature met there."""
+    memory, steps = Memory(*fit.x.shape), len(fit.objective.y) // ROWS_OF_A_STEP
+    x, _ = minimise(fit.objective, fit.x, min(max(steps, WARM_STEPS[0]), WARM_STEPS[1]), stop, memory)
     return Descent(x, memory)
 
 
@@ -135,27 +148,42 @@ def polished(
 ) -> None:
     """Descend over all rows from fits of a sample of them, whose last group is that of all its rows.
 
+    Where rows are lost, the fits as they are, are kept.
+
     Parameters
     ----------
     fits : list of Fits
         With one ridge each.
     total : Total
     stop : callable
-        Asked before every pass.
+        Asked before every step.
     told : callable
-        Number of passes done and wanted, and the fits as they are.
+        Number of steps done and wanted, and the fits as they are.
     """
     members = tuple(Member.of(each, len(each.x) - 1) for each in fits)
     descents = [warm(member.fits(each.x[-1], each), stop) for member, each in zip(members, fits, strict=True)]
-    passes = PASSES if len(fits[0].objective.y) >= SMALL_SAMPLE else MORE_PASSES
-    for done in range(passes + 1):
-        if stop():
-            break
-        try:
-            mass, *sums = total.add(Evaluation(members, tuple(d.there[0] for d in descents)))
-        except RowsLost:  # the fits as they are, are kept
-            break
-        for k, (member, descent) in enumerate(zip(members, descents, strict=True)):
-            value, gradient = member.with_ridge(sums[2 * k] / mass, sums[2 * k + 1] / mass, descent.there[0])
-            descent.tell(value, gradient[None])
-        told(done + 1, passes + 1, [m.fits(d.x[0], f) for m, d, f in zip(members, descents, fits, strict=True)])
+
+    def tell(done: int, wanted: int) -> None:
+        told(done, wanted, [m.fits(d.x[0], f) for m, d, f in zip(members, descents, fits, strict=True)])
+
+    if stop():
+        return
+    with suppress(RowsLost):
+        held = total.hold()
+        few = 0 if held is None else HELD_STEPS + 1
+        wanted = few + 1 + (MORE_PASSES if held is None else PASSES)
+        for done in range(wanted):
+            if stop():
+                break
+            if done == few and few:
+                descents = [Descent(d.x, d.memory) for d in descents]  # values over other rows do not compare
+            one_step(members, descents, total.add if held is None or done >= few else held)
+            tell(done + 1, wanted)
+
+
+def one_step(members: tuple[Member, ...], descents: list[Descent], add: Add) -> None:
+    """Evaluate the points that the descents ask for, and move them on."""
+    mass, *sums = add(Evaluation(members, tuple(d.there[0] for d in descents)))
+    for k, (member, descent) in enumerate(zip(members, descents, strict=True)):
+        value, gradient = member.with_ridge(sums[2 * k] / mass, sums[2 * k + 1] / mass, descent.there[0])
+        descent.tell(value, gradient[None])

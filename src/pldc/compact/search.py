@@ -130,7 +130,8 @@ class Search:
                     "The folds leave no row out among those that are compared on: shuffle the folds of cv."
                 )
             entries = self._choose(sample, splits, plan)
-            self._refit(entries, self.splits(n) if n <= MANY_ROWS else [], plan)
+            alone = n <= MANY_ROWS and self.total is None
+            self._refit(entries, self.splits(n) if alone else [], plan)
             if self.total is not None and self.found.fits:
                 self.began = self.clock.spent()
                 polished(self.found.fits, self.total, self.clock.over, self._polished)

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 
 from pldc.columns import Encoding
 from pldc.columns.cells import Table, check_labels
+from pldc.compact.polish import HELD_ROWS
 from pldc.estimators.checks import shown
 from pldc.estimators.tables import Given, refuse_name
 from pldc.fit import Settings
@@ -22,7 +23,7 @@ from pldc.problem.recipe import Rows
 from pldc.scale import Block, drawn
 from pldc.scale.alike import Alike
 from pldc.scale.files import opened
-from pldc.scale.sample import refuse_unseen
+from pldc.scale.sample import Sample, refuse_unseen
 from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, readable, reader_of, shards_of
 from pldc.scale.stacking import table_of
 from pldc.scale.targets import targets, weights_of
@@ -34,7 +35,9 @@ UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate("KMGT", 1)}
 MEMORY, MOST_MEMORY = 10**9, 2**63  # bytes, where nothing else is asked for; that anybody has
 SHARE, COPIES = 0.4, 8  # of the memory, for the sample: so many copies of it are there at some moment
 BEYOND = "X holds a whole number in a block of the table that is beyond all floats: mend it, or leave the row out."
-FEWEST, MOST = 5_000, 1_000_000  # rows of a sample
+FEWEST, MOST = 5_000, 50_000  # rows of a sample: however many there are, it is no larger
+HELD_COPIES = 4  # of the rows that are held
+REPEATED = 1.05  # rows of a kind, on average, up to which rows with low numbers are like the others
 
 
 @dataclass(frozen=True)
@@ -175,8 +178,8 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     else:
         source = Alike(X) if callable(X) else opened(X, y if of_classes else None)
     shards = shards_of(source, y, weight, threads)
-    room = SHARE * memory_of(model.max_memory) / (8 * COPIES * (width_of(source, y, weight) + 2))
-    most = int(np.clip(room, FEWEST, MOST))
+    memory = SHARE * memory_of(model.max_memory) / 8  # numbers
+    most = int(np.clip(memory / (COPIES * (width_of(source, y, weight) + 2)), FEWEST, MOST))
     categories = called_categories(model.categorical_features)
     found = drawn(shards, most, of_classes, n_far(source), categories)
     if not found.n:
@@ -200,9 +203,25 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
         first = np.array([np.flatnonzero(given.rows.y == k)[0] for k in range(len(classes))])
         factors = given.rows.weight[first] / part.weight[first]
     rest = Rest(
-        shards, Reading(given.columns, given.medians, classes, factors), found.n, found.span, sample=len(part.y)
+        shards,
+        Reading(given.columns, given.medians, classes, factors),
+        found.n,
+        found.span,
+        sample=len(part.y),
+        held=rows_to_hold(found, int(memory / (HELD_COPIES * (given.rows.X.shape[1] + 2))), len(part.y)),
+        classes=of_classes,
     )
     return given, rest, part.X
+
+
+def rows_to_hold(found: Sample, room: int, sample: int) -> int:
+    """Return how many rows to hold for steps on more rows than the sample; 0 where that would save nothing.
+
+    They are those with low numbers, and all that are equal to them: of few kinds of rows they would be some alone.
+    """
+    most = min(HELD_ROWS, room)
+    alike = found.frequent is not None or found.repeated > REPEATED
+    return 0 if alike or most < 2 * sample or found.n < 2 * most else most
 
 
 def asked_for_program(model: Any) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pldc.compact.polish import Evaluation, RowsLost, Total
+import numpy as np
+
+from pldc.compact.polish import Add, Evaluation, RowsLost, Total
 from pldc.fit.class_order import ClassOrder
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
-from pldc.scale import Block, Shards, Sums
+from pldc.scale import Block, Hold, Shards, Sums, held
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,11 @@ class Work:
         return Sums(self.evaluation(self.order.rows(self.read(block))))
 
 
+def as_read(block: Block) -> Rows:
+    """Return the rows of a block that was read before."""
+    return Rows(block.X, block.y, np.ones(len(block.y)) if block.weight is None else block.weight)
+
+
 class Passes(NamedTuple):
     """How a table was read of which a sample was fitted first.
 
@@ -37,15 +45,19 @@ class Passes(NamedTuple):
         Rows that were fitted first.
     made : int
         Passes over all rows, after that of the sample.
+    held : int
+        Rows, about, that were held for steps between the sample and all rows; 0: none.
     """
 
     rows: int
     sample: int
     made: int
+    held: int = 0
 
     def __str__(self) -> str:
         passes = "no pass" if not self.made else "one pass" if self.made == 1 else f"{self.made} passes"
-        return f"to a sample of {self.sample} of {self.rows} rows, then in {passes} over all"
+        some = f", to some {self.held} of them" if self.held else ""
+        return f"to a sample of {self.sample} of {self.rows} rows{some}, then in {passes} over all"
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,12 @@ class Rest:
         Rows of the sample.
     ended : list of int
         Passes that came to their end, by their number.
+    held : int
+        Rows to hold for steps between the sample and all rows; 0: none.
+    classes : bool
+        Targets of blocks are labels.
+    stores : list of Shards
+        Of the rows that are held, once they are.
     """
 
     shards: Shards
@@ -76,22 +94,44 @@ class Rest:
     errors: list[Exception] = field(default_factory=list)
     sample: int = 0
     ended: list[int] = field(default_factory=list)
+    held: int = 0
+    classes: bool = False
+    stores: list[Shards] = field(default_factory=list)
 
     @property
     def passes(self) -> Passes:
         """How it was read."""
-        return Passes(self.n, self.sample, len(self.ended))
+        return Passes(self.n, self.sample, len(self.ended), self.held if self.stores else 0)
 
     def total(self, order: ClassOrder) -> Total:
         """Return what adds up an evaluation over all rows, with classes in an order of their own."""
 
         def add(evaluation: Evaluation) -> Sums:
-            try:
+            with self.noted():
                 found: Sums = self.shards.sum(Work(self.read, order, evaluation))
-            except Exception as error:
-                self.errors.append(error)
-                raise RowsLost from error
             self.ended.append(len(self.ended) + 1)
             return found
 
-        return Total(self.n, add)
+        def add_held(evaluation: Evaluation) -> Sums:
+            with self.noted():
+                found: Sums = self.stores[0].sum(Work(as_read, order, evaluation))
+            return found
+
+        def hold() -> Add | None:
+            if not self.held:
+                return None
+            if not self.stores:
+                with self.noted():
+                    self.stores.append(held(self.shards, Hold(self.read, self.held / self.n, self.classes)))
+            return add_held
+
+        return Total(self.n, add, hold)
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep an error: what was learned before is kept, and `fit` raises it in the end."""
+        try:
+            yield
+        except Exception as error:
+            self.errors.append(error)
+            raise RowsLost from error

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from pldc.scale.alike import refuse_lacking
+from pldc.scale.held import Held
 from pldc.scale.shards import Block, placed
 
+HELD_BLOCKS = 32  # of the rows that are held, at most: each is a task for every step
 GROUP = 8  # results that are added in one task
 
 
@@ -53,6 +55,19 @@ class DaskShards:
         if total is None:
             raise ValueError("There are no rows: all partitions are empty.")
         return total
+
+    def hold(self, work: Callable[[Block], Any]) -> DaskShards:
+        """Hold the rows that `work` reads on the workers, in a few blocks, which are made again where one is lost."""
+        from dask.base import persist
+        from dask.delayed import delayed
+
+        shared = delayed(Sent(work))
+        parts = [delayed(applied)(shared, block) for block in self.blocks]
+        step = -(-len(parts) // HELD_BLOCKS)
+        out = object.__new__(DaskShards)
+        out.blocks = [delayed(as_one)(parts[k : k + step]) for k in range(0, len(parts), step)]
+        out.blocks = list(persist(*out.blocks))  # type: ignore[no-untyped-call]
+        return out
 
 
 @dataclass(frozen=True)
@@ -138,6 +153,11 @@ def applied(sent: Sent, block: Block) -> Any:
     """Work on a block; an empty one gives nothing."""
     with placed(block.where):
         return sent.work(block) if len(block.y) else None
+
+
+def as_one(parts: list[Any]) -> Block:
+    """Return rows that were held as one block."""
+    return sum((part for part in parts if part is not None), Held()).as_one()
 
 
 def added(parts: list[Any]) -> Any:

@@ -85,6 +85,12 @@ class Sample:
         return int(lowest([*self.parts], self.most).count.sum()) == self.n
 
     @property
+    def repeated(self) -> float:
+        """Rows of a kind, on average."""
+        count = lowest([*self.parts], self.most).count
+        return float(count.mean()) if len(count) else 1.0
+
+    @property
     def rows(self) -> Part:
         """The sample: all rows if they are few, else so many, each kind as often as its share of all rows says."""
         if self.n <= self.most:
