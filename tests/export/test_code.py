@@ -3,7 +3,6 @@
 import dataclasses
 import importlib.util
 import json
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -150,18 +149,12 @@ def test_duckdb(kind):
     check(kind, answers(kind, base.execute(query).fetchall()))
 
 
-@pytest.mark.skipif("PLDC_POSTGRESQL" not in os.environ, reason="PLDC_POSTGRESQL names no database to connect to")
 @pytest.mark.parametrize("kind", KINDS)
-def test_postgresql(kind):
-    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
-    with psycopg.connect(os.environ["PLDC_POSTGRESQL"]) as base:
-        columns = ", ".join(f"{quoted(name)} DOUBLE PRECISION" for name in names_of(kind))
-        base.execute(f'CREATE TEMPORARY TABLE "the rows" (id INTEGER, {columns})')
-        with base.cursor().copy('COPY "the rows" FROM STDIN') as copy:
-            for k, row in enumerate(rows(kind).tolist()):
-                copy.write_row((k, *row))
-        query = to_sql(fitted(kind), "the rows", "postgresql", ["id"]) + " ORDER BY id"
-        check(kind, answers(kind, base.execute(query).fetchall()))
+def test_postgresql(kind, postgresql):
+    postgresql.fill("the rows", dict.fromkeys(names_of(kind), "DOUBLE PRECISION"), rows(kind).tolist())
+    found = answers(kind, postgresql.ask(fitted(kind), "the rows"))
+    check(kind, found)
+    assert all(type(value) is float for name in found.keys() - {"label"} for value in np.ravel(found[name]))
 
 
 def test_rows_without_a_number_get_no_prediction():

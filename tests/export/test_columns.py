@@ -1,7 +1,6 @@
 """Exports of models that were fitted to categories, dates and gaps."""
 
 import json
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -119,6 +118,21 @@ def test_duckdb(model):
     base.register("t", frame)
     query = to_sql(model, "t", "duckdb", keep=["id"]) + " ORDER BY id"
     check(model, numbers(model, base.execute(query).fetchall()))
+
+
+TYPES_OF_COLUMNS = ["DOUBLE PRECISION", "TEXT", "INTEGER", "TEXT", "TIMESTAMP"]
+
+
+def test_postgresql(model, postgresql):
+    frame = ROWS.assign(day=ROWS["day"].dt.strftime("%Y-%m-%d %H:%M:%S"), code=ROWS["code"].astype(int)).astype(object)
+    cells = frame.where(frame.notna(), None).values.tolist()
+    postgresql.fill("t", dict(zip(COLUMNS, TYPES_OF_COLUMNS, strict=True)), cells)
+    found = postgresql.ask(model, "t")
+    check(model, numbers(model, found))
+    if model.model_.classes is not None:
+        assert [row[1] for row in found] == model.predict(ROWS).tolist()
+        wanted = model.predict_proba(ROWS)
+        np.testing.assert_allclose(np.array([row[4:] for row in found]), wanted, rtol=1e-9, atol=1e-12)
 
 
 def numbers(model, fetched):
@@ -259,13 +273,11 @@ TYPES = {
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgresql"])
-def test_columns_of_any_type_in_databases(dialect):
+def test_columns_of_any_type_in_databases(dialect, request):
     if dialect == "duckdb":
         base = pytest.importorskip("duckdb", reason="DuckDB is not installed").connect(":memory:")
-    elif "PLDC_POSTGRESQL" in os.environ:
-        base = pytest.importorskip("psycopg", reason="no psycopg").connect(os.environ["PLDC_POSTGRESQL"])
     else:
-        pytest.skip("PLDC_POSTGRESQL names no database to connect to")
+        base = request.getfixturevalue("postgresql").base
     for number, (kind, cells) in enumerate(TYPES.items()):
         base.execute(f"CREATE TEMPORARY TABLE t{number} (id INTEGER, c {kind})")
         for k, cell in enumerate(cells):
@@ -275,4 +287,5 @@ def test_columns_of_any_type_in_databases(dialect):
             model = of_levels(levels)
             query = to_sql(model, f"t{number}", dialect, keep=["id"]) + " ORDER BY id"
             assert [row[1] for row in base.execute(query).fetchall()] == wanted_of(model, cells), (kind, levels)
-    base.close()
+    if dialect == "duckdb":
+        base.close()

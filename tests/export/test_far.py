@@ -57,6 +57,11 @@ def test_duckdb(far):
     check(far, [row[1] for row in base.execute(query).fetchall()])
 
 
+def test_postgresql(far, postgresql):
+    postgresql.fill("t", dict.fromkeys(["x0", "x1", "x2"], "DOUBLE PRECISION"), far[1].tolist())
+    check(far, [row[1] for row in postgresql.ask(far[0], "t")])
+
+
 @needs_gcc
 def test_c(far, tmp_path):
     check(far, run_c(far[0].model_, far[1], "double", tmp_path)["prediction"])

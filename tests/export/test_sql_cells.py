@@ -152,10 +152,20 @@ def test_names_that_no_table_can_have():
             to_sql(of("a", "A"), "t", dialect)
     with pytest.raises(ValueError, match="keep names the columns .'id', 'id'."):
         to_sql(of("a", "b"), "t", keep=["id", "id"])
+    long = "ö" * 32
+    with pytest.raises(ValueError, match="which are one in postgresql: give them other names"):
+        to_sql(of(f"{long}a", f"{long}b"), "t", "postgresql", keep=["id"])
+    assert long in to_sql(of(f"{long}a", f"{long}b"), "t") and long in to_sql(of(long, "a" + long), "t", "postgresql")
     assert '"A"' in to_sql(of("a", "A"), "t", "postgresql") and '"Ä"' in to_sql(of("ä", "Ä"), "t")
     base = sqlite3.connect(":memory:")
     base.execute('CREATE TABLE t AS SELECT 1.0 AS "", 2.0 AS a')
     assert base.execute(to_sql(of("", "a"), "t")).fetchall() == [(3.0,)]
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgresql", "duckdb"])
+def test_a_zero_character_ends_a_statement(dialect):
+    with pytest.raises(ValueError, match="The label or level .a.x00b. cannot stand in a statement"):
+        to_sql(of_levels(["a\0b", "c", "d"]), "t", dialect)
 
 
 def test_cells_that_are_used_more_than_once_are_kept():

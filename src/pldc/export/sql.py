@@ -17,7 +17,6 @@ from pldc.export.sql_columns import (
     centred_features,
     column_name,
     read_cells,
-    text_literal,
 )
 from pldc.function.checks import shown
 
@@ -42,7 +41,8 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
     table : str or sequence of str
         Name of the table, or (schema, table). It has the columns of the training by name: x0, x1, … if they had none.
     dialect : {"sqlite", "postgresql", "duckdb"}, default="sqlite"
-        SQLite from 3.35, for probabilities and dates built with its mathematical functions, as it mostly is.
+        SQLite from 3.35, for probabilities and dates built with its mathematical functions, as it mostly is; PostgreSQL
+        from 12.
     keep : sequence of str, optional
         Columns of the table that stand beside the prediction, such as its key.
 
@@ -73,11 +73,11 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
     features = zip(centred_features(known, words), inputs, strict=True)
     first = [*kept, *(f"{expression} AS {short}" for expression, short in features)]
     tag = _tag(parts)
-    before = f"{tag}cells"
+    before, zero = f"{tag}cells", words.double.format(words.number(0.0))
     steps = [
         # a cell of a table of numbers is used once: no need to keep it
         _step(before, [*cells, *read_cells(known, words)], f"{source} AS {SOURCE}", "" if known.plain else STORED),
-        _step(f"{tag}0", [*first, *(f"{words.number(0.0)} AS {short}" for short in outputs)], before),
+        _step(f"{tag}0", [*first, *(f"{zero} AS {short}" for short in outputs)], before),
     ]
     carried = [*kept, *inputs]
     for number, (hinges, terms) in enumerate(known.groups(), start=1):
@@ -94,7 +94,7 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
             values.append(f"{_total([short, *own])} AS {short}" if own else short)
         steps.append(_step(f"{tag}{number}", [*carried, *values], before))
     names = [f"{short} AS {column_name(name)}" for name, short in zip(keep, kept, strict=True)]
-    fine = _every(all_there(known, inputs))
+    fine = _every(all_there(known, words, inputs))
     finish = _regression if known.classes is None else _classes
     steps_after, results = finish(known, words, carried, outputs, f"{tag}{len(known.groups())}", fine)
     clash = {result.rsplit(" AS ", 1)[1] for result in results} & set(keep)
@@ -120,10 +120,7 @@ def _check_names(columns: list[str], table: list[str], keep: Sequence[str], dial
     if dialect != "sqlite" and not all([*columns, *keep]):
         raise ValueError(f"A column has the name '', which {dialect} does not allow: rename it, and fit again.")
     for names, whose in ((columns, "The model has"), (keep, "keep names")):
-        # SQLite and DuckDB take letters for the same in both cases, those beyond ASCII apart
-        alike: list[Any] = (
-            [*names] if DIALECTS[dialect].cases else [n.encode(errors="surrogatepass").lower() for n in names]
-        )
+        alike = [DIALECTS[dialect].same_name(name) for name in names]
         twice = [name for name, same in zip(names, alike, strict=True) if alike.count(same) > 1]
         if twice:
             raise ValueError(f"{whose} the columns {shown(twice)}, which are one in {dialect}: give them other names.")
@@ -139,8 +136,10 @@ def _step(name: str, columns: list[str], source: str, how: str = STORED) -> str:
     return f"{name} AS {how}(SELECT {', '.join(columns)} FROM {source})"
 
 
-def _label(value: Any) -> str:
-    return text_literal(value) if isinstance(value, str) else str(value).upper()
+def _label(words: Dialect, value: Any) -> str:
+    if isinstance(value, float):
+        return words.double.format(words.number(value))
+    return words.text_literal(value) if isinstance(value, str) else str(value).upper()
 
 
 def _total(summands: list[str]) -> str:
@@ -210,7 +209,8 @@ def _classes(
         _step(f"{before}_best", [*carried, *outputs, f"{words.largest(outputs)} AS best"], f"{before}_scores"),
     ]
     cases = " ".join(
-        f"WHEN {short} = best THEN {_label(label)}" for short, label in zip(outputs, known.classes or [], strict=True)
+        f"WHEN {short} = best THEN {_label(words, label)}"
+        for short, label in zip(outputs, known.classes or [], strict=True)
     )
     results = [f"CASE {cases} END AS prediction", *(f"{short} AS score_{k}" for k, short in enumerate(outputs))]
     if known.temperature is not None:

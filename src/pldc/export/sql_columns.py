@@ -12,9 +12,11 @@ import numpy as np
 
 from pldc.columns.features import MONDAY
 from pldc.export.learned import Learned, levels, number_of
+from pldc.export.sql_range import kept_in_room, no_crumbs, room, steepest
 
 MOST_ARGUMENTS = 50  # of a function: SQLite may allow no more than 100
 LARGEST = 1.7e308  # of a number: what is beyond is none
+MOST_BYTES = 63  # of a name in PostgreSQL, which cuts off what is longer
 SOURCE = "source_row"  # what the table is called in the statement
 
 
@@ -26,6 +28,10 @@ class Dialect:
     a level, as the model reads cells: whole numbers without a point, booleans as True and False. `booleans` is the same
     where the table cannot tell them from 0 and 1. `numeral` is a cell that is no whole number but a number, else NULL:
     databases have other texts for such than Python. `sure` says that literals are read to the last bit.
+
+    `either` is the number in a cell that may be a boolean, where `real` takes none. `double` makes a floating-point
+    number of a choice between literals. `strict` says that a product is an error if it is too large for a
+    floating-point number, or so small that it would be zero.
     """
 
     greatest: str
@@ -38,6 +44,23 @@ class Dialect:
     booleans: str = ""
     sure: bool = True
     cases: bool = False  # whether names that differ by capital letters are two
+    either: str = ""
+    double: str = "{}"
+    strict: bool = False
+    escapes: bool = False  # whether a setting gives backslashes in texts a meaning
+
+    def text_literal(self, value: str) -> str:
+        """Return a text in quotes."""
+        if "\0" in value:
+            raise ValueError(f"The label or level {value!r:.80} cannot stand in a statement: give it another name.")
+        quoted = "'" + value.replace("'", "''") + "'"
+        return "E" + quoted.replace("\\", "\\\\") if self.escapes and "\\" in value else quoted
+
+    def same_name(self, name: str) -> bytes:
+        """Return what is equal for two names that are one in the database."""
+        if not self.cases:  # letters are the same in both cases, those beyond ASCII apart
+            return name.encode(errors="surrogatepass").lower()
+        return name.encode(errors="surrogatepass")[:MOST_BYTES].decode(errors="ignore").encode()
 
     def number(self, value: float) -> str:
         """Return a floating-point number."""
@@ -80,6 +103,19 @@ SQLITE_DAYS = (
     f"AND ({DIGITS} = '' OR ({DIGITS} GLOB '.[0-9]*' AND NOT substr({DIGITS}, 2) GLOB '*[^0-9]*')) "
     f"THEN (CAST(strftime('%s', {CLOCK}) AS REAL) + CAST('0' || {DIGITS} AS REAL)) / 86400.0 ELSE 9e999 END"
 )
+# PostgreSQL knows the type of a column before it reads a row, and refuses an expression that does not suit it: what
+# suits all types goes by text, or by a text that takes the type of the cell. A cell beside NULL has the type that its
+# domain is of. A CHAR(n) leaves the database with its blanks, which a cast to TEXT cuts off.
+TYPE = "pg_typeof(COALESCE({0}, NULL))"
+VIA_TEXT = "CAST(CAST({0} AS TEXT) AS DOUBLE PRECISION)"
+VIA_REAL = "CAST(CAST(CAST({0} AS TEXT) AS REAL) AS DOUBLE PRECISION)"
+POSTGRESQL_TEXT = (
+    f"CASE WHEN {TYPE} = CAST('boolean' AS regtype) THEN initcap(CAST({{0}} AS TEXT)) "
+    f"WHEN {TYPE} IN (CAST('double precision' AS regtype), CAST('real' AS regtype), CAST('numeric' AS regtype)) "
+    "THEN NULLIF(CAST({0} AS TEXT), 'NaN') "
+    f"WHEN {TYPE} = CAST('character' AS regtype) AND {{0}} IS NOT NULL THEN concat({{0}}) "
+    'ELSE CAST({0} AS TEXT) END COLLATE "C"'
+)
 DIALECTS = {
     "sqlite": Dialect(
         "max",
@@ -96,14 +132,16 @@ DIALECTS = {
         "GREATEST",
         "LEAST",
         "NULLIF(CAST({} AS DOUBLE PRECISION), 'NaN')",
-        "CASE WHEN CAST(pg_typeof({0}) AS TEXT) = 'boolean' THEN initcap(CAST({0} AS TEXT)) WHEN CAST(pg_typeof({0}) "
-        "AS TEXT) IN ('double precision', 'real', 'numeric') THEN NULLIF(CAST({0} AS TEXT), 'NaN') "
-        "ELSE CAST({0} AS TEXT) END",
-        "CASE CAST(pg_typeof({0}) AS TEXT) WHEN 'real' THEN CAST(CAST(CAST({0} AS TEXT) AS REAL) AS DOUBLE PRECISION) "
-        "WHEN 'double precision' THEN CAST(CAST({0} AS TEXT) AS DOUBLE PRECISION) "
-        "WHEN 'numeric' THEN CAST(CAST({0} AS TEXT) AS DOUBLE PRECISION) END",
+        POSTGRESQL_TEXT,
+        f"CASE {TYPE} WHEN CAST('real' AS regtype) THEN {VIA_REAL} WHEN CAST('double precision' AS regtype) "
+        f"THEN {VIA_TEXT} WHEN CAST('numeric' AS regtype) THEN {VIA_TEXT} END",
         "(CAST(EXTRACT(EPOCH FROM CAST({} AS TIMESTAMP)) AS DOUBLE PRECISION) / 86400.0)",
         cases=True,
+        either="NULLIF(CASE WHEN {0} = '1' THEN 1.0 WHEN {0} = '0' THEN 0.0 "
+        f"WHEN {TYPE} = CAST('real' AS regtype) THEN {VIA_REAL} ELSE {VIA_TEXT} END, 'NaN')",
+        double="CAST({} AS DOUBLE PRECISION)",
+        strict=True,
+        escapes=True,
     ),
     "duckdb": Dialect(
         "greatest",
@@ -132,18 +170,14 @@ def cell_of(name: str) -> str:
     return f"{SOURCE}.{column_name(name)}"
 
 
-def text_literal(value: str) -> str:
-    """Return a text in quotes."""
-    return "'" + value.replace("'", "''") + "'"
-
-
 def read_cells(known: Learned, words: Dialect) -> list[str]:
     """Return what is read of each column that some feature needs: c0, … and, where levels are numbers, n0, …."""
     out = []
     for place in sorted({feature.column for feature in known.features}):
         name, kind = known.columns[place]
         text = words.booleans if _doubtful(known, words, place) else words.text
-        cell = {"number": words.real, "category": text, "date": words.days}[kind]
+        number = words.either if _maybe_boolean(known, words, place) else words.real
+        cell = {"number": number, "category": text, "date": words.days}[kind]
         out.append(f"{cell.format(cell_of(name))} AS c{place}")
         if kind == "category" and _numeric(known, words, place):
             out.append(f"{words.numeral.format(cell_of(name))} AS n{place}")
@@ -152,18 +186,35 @@ def read_cells(known: Learned, words: Dialect) -> list[str]:
 
 def centred_features(known: Learned, words: Dialect) -> list[str]:
     """Return the expression of each feature of the cells, less the centre."""
-    features = [FEATURES[feature.kind](known, words, feature) for feature in known.features]
-    both = zip(features, known.center.tolist(), strict=True)
-    return [f"{expression} - {words.number(middle)}" if middle else expression for expression, middle in both]
+    out = []
+    for feature, middle, slope in zip(known.features, known.center.tolist(), steepest(known), strict=True):
+        value = FEATURES[feature.kind](known, words, feature)
+        if middle:
+            value = f"{value} - {words.number(middle)}"
+        elif words.strict and feature.kind == "number" and slope:
+            value = no_crumbs(value, slope)
+        if feature.kind not in MEASURED:
+            value = words.double.format(value)
+        elif words.strict:
+            value = kept_in_room(value, slope)
+        out.append(value)
+    return out
 
 
-def all_there(known: Learned, inputs: Sequence[str]) -> list[str]:
+def all_there(known: Learned, words: Dialect, inputs: Sequence[str]) -> list[str]:
     """Return conditions for a prediction: no number is missing that nothing stands in for, or infinite, or no number.
 
     A cell that is no number is infinite up to here. Functions would skip it, or cut it to the limits.
     """
-    named = zip(inputs, known.features, strict=True)
-    return [f"abs({short}) <= {LARGEST}" for short, feature in named if feature.kind in ("number", "date")]
+    every = zip(inputs, known.features, steepest(known), strict=True)
+    measured = [(short, slope) for short, feature, slope in every if feature.kind in MEASURED]
+    return [f"abs({short}) <= {room(slope) if words.strict else LARGEST}" for short, slope in measured]
+
+
+def _maybe_boolean(known: Learned, words: Dialect, place: int) -> bool:
+    """Say whether a column of numbers may be one of booleans: the median of these is 0, 1 or in the middle."""
+    fills = [f.fill for f in known.features if f.column == place and f.kind == "number"]
+    return bool(words.either) and any(np.isnan(fill) or fill in (0.0, 0.5, 1.0) for fill in fills)
 
 
 def _doubtful(known: Learned, words: Dialect, place: int) -> bool:
@@ -204,7 +255,7 @@ def _statistic(known: Learned, words: Dialect, feature: Any) -> str:
 def _looked_up(known: Learned, words: Dialect, place: int, table: Sequence[tuple[str, float]], other: float) -> str:
     """Return the value of a level in a table: numbers are compared as numbers, everything else as text."""
     end = f"ELSE {words.number(other)} END"
-    value = f"CASE c{place} {' '.join(f'WHEN {text_literal(k)} THEN {words.number(v)}' for k, v in table)} {end}"
+    value = f"CASE c{place} {' '.join(f'WHEN {words.text_literal(k)} THEN {words.number(v)}' for k, v in table)} {end}"
     if not _numeric(known, words, place):
         return value
     special = {"True": 1.0, "False": 0.0} if _doubtful(known, words, place) else {}
@@ -222,4 +273,5 @@ def _date(known: Learned, words: Dialect, feature: Any) -> str:
     return f"CASE WHEN c{feature.column} IS NULL THEN {number(feature.fill)} ELSE {value} END"
 
 
+MEASURED = ("number", "date")  # kinds of features that may be as large as a cell
 FEATURES = {"number": _number, "missing": _missing, "level": _level, "statistic": _statistic, "date": _date}
