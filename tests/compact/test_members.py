@@ -211,6 +211,9 @@ def test_columns_are_centred_and_those_of_the_hinges():
 def test_stages_of_many_rows_end_with_all_of_them():
     assert stages(15_000, 90) == [(15_000, 90)]
     assert stages(60_000, 90) == [(10_000, 90), (50_000, 30), (60_000, 5)]
+    assert stages(60_000, 90, 120) == [(10_000, 90), (50_000, 120), (60_000, 5)]
+    assert stages(20_000, 90, 120) == [(10_000, 90), (20_000, 5)]
+    assert stages(1_000_000, 30, 45) == [(10_000, 30), (50_000, 45), (250_000, 5), (1_000_000, 5)]
     assert stages(1_000_000, 30) == [(10_000, 30), (50_000, 10), (250_000, 5), (1_000_000, 5)]
 
 
@@ -349,7 +352,7 @@ def test_the_start_that_is_lowest_on_more_rows_goes_on(monkeypatch, threads, sta
     """Of each fold and ridge its own, with what it knows of the curvature; of few rows, on all of them."""
     task = task_of(n=80)
     if staged:
-        monkeypatch.setattr(members, "stages", lambda n, steps: [(30, steps), (60, 10), (n, 5)])
+        monkeypatch.setattr(members, "stages", lambda n, steps, second: [(30, steps), (60, 10), (n, 5)])
     heard = []
 
     def spy(begun, objective):

@@ -17,8 +17,12 @@ LOSSES = {name: loss.smoothed(0.02) for name, loss in WHOLE.items()}
 
 
 def table_of(F, block=1000, dtype=np.float64, keep=True):
-    def make(rows, kind):
-        return np.vstack([F[rows].T, np.ones(len(F[rows]))]).astype(kind)
+    def make(rows, kind, out=None):
+        made = np.vstack([F[rows].T, np.ones(len(F[rows]))]).astype(kind)
+        if out is None:
+            return made
+        out[...] = made
+        return out
 
     return Table(make, F.shape[1] + 1, len(F), dtype, keep, block)
 

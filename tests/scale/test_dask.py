@@ -8,7 +8,8 @@ import pytest
 from tests.quick import few_kinds
 
 from pldc import DCClassifier, DCRegressor
-from pldc.scale import Blocks, drawn
+from pldc.scale import Blocks, Sums, drawn
+from pldc.scale.dask_shards import DaskShards
 from pldc.scale.shards import Block
 
 distributed = pytest.importorskip("distributed")
@@ -155,6 +156,33 @@ def test_a_worker_that_is_killed_is_survived(cluster, client, rows, alone):
     model = DCRegressor(max_memory=1e7).fit(*arrays(X, y), monitor=kill)
     assert killed
     assert apart(model.predict(X), alone, X, y) < 1e-6
+
+
+def test_rows_are_held_by_the_workers_whatever_happens_to_one(cluster, client, rows, monkeypatch):
+    X, y = rows
+    monkeypatch.setattr("pldc.estimators.sources.HELD_ROWS", 2500)
+    one = DCRegressor(max_memory=1e7).fit(lambda: blocks(X, y), None)
+    killed, held = [], []
+    hold = DaskShards.hold
+
+    def seen(shards, work):
+        held.append(hold(shards, work))
+        return held[-1]
+
+    def kill(about):
+        if about["of"] == 25 and about["iteration"] == 3:
+            (first, *_) = cluster.workers.values()
+            killed.append(first.pid)
+            os.kill(first.pid, signal.SIGKILL)
+
+    monkeypatch.setattr(DaskShards, "hold", seen)
+    model = DCRegressor(max_memory=1e7).fit(*arrays(X, y, 150), monitor=kill)
+    assert killed and model.passes_ == one.passes_ == (N, 1200, 4, 2500)
+    assert apart(model.predict(X), one, X, y) < 1e-6
+    (store,) = held
+    assert len(store.blocks) <= 32 < N / 150
+    found = store.sum(lambda block: Sums((np.array([len(block.y)]), block.X.sum(axis=0))))
+    assert abs(found[0][0] - 2500) < 150
 
 
 def test_few_rows_travel_for_a_sample(rows):

@@ -290,7 +290,7 @@ def test_the_block_of_a_wrong_cell_is_named(rows, kind, column, cell, message):
 def test_passes_are_counted_and_told(rows):
     X, y = rows
     model = DCRegressor().fit(blocks(X, y))
-    assert model.passes_ == (N, 400, 4)
+    assert model.passes_ == (N, 400, 4, 0)
     assert "to a sample of 400 of 900 rows, then in 4 passes over all" in model.summary()
     model.fit(blocks(X, y), monitor=lambda about: not about["comparing"] and about["iteration"] == 1)
     assert model.passes_.made <= 1

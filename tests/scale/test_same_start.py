@@ -37,7 +37,7 @@ def test_passes_from_one_start_are_those_in_memory(rows, monkeypatch, size):
     monkeypatch.setattr("pldc.compact.search.polished", seen)
     with few_kinds():
         model = DCRegressor().fit([tuple(each[k : k + size] for each in rows) for k in range(0, N, size)])
-    assert model.passes_ == (N, SAMPLE, 16)
+    assert model.passes_ == (N, SAMPLE, 16, 0)
     ended = []
     memory = Total(N, lambda evaluation: evaluation(rows))
     polished(starts[0], memory, lambda: False, lambda done, of, fits: ended.append(functions_of(fits)))

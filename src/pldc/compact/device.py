@@ -36,6 +36,10 @@ class DeviceTable(Table):
         """Columns and ones of some rows, on the device."""
         return self._put(super().columns(rows))
 
+    def block(self, k: int) -> Any:
+        """Columns and ones of block k."""
+        return self.kept[k] if self.kept else self.columns(self.rows[k])
+
     def highest(self, pieces: Array, k: int) -> tuple[Array, Any]:
         """Multiply and take maxima on the device."""
         phi = self.block(k)

@@ -56,6 +56,8 @@ class Candidate:
         Evaluations of each fit.
     starts : int
         On the first rows of many; the one that is lowest on more rows goes on.
+    second : int
+        Evaluations on the second stage of many rows; 0: fewer than on the first.
     """
 
     knots: int
@@ -64,6 +66,7 @@ class Candidate:
     rounds: int = 0
     steps: int = 100
     starts: int = 1
+    second: int = 0
 
 
 @dataclass(frozen=True)
@@ -145,22 +148,22 @@ class Columns:
         other.X = X
         return other
 
-    def block(self, rows: Any, dtype: Any) -> Array:
-        """Columns of some rows and a one, shape (D + 1, rows)."""
+    def block(self, rows: Any, dtype: Any, out: Array | None = None) -> Array:
+        """Columns of some rows and a one, shape (D + 1, rows); into `out`, if it is given."""
         X = self.X[rows]
         d = X.shape[1]
-        out = np.ones((self.size, len(X)), dtype=dtype)
-        z = ((X - self.units.center) / self.units.scale).T
-        out[:d] = z
-        if self.hinges is not None:
-            if self.fine:  # between knots so close, the distance to them would be lost
-                ramps = self.hinges(X)[:, d:].T
-            else:
-                ramps = z.astype(dtype)[self.source[d:]]
-                ramps *= self.rise.astype(dtype)
-                ramps -= self.begin.astype(dtype)
-                np.clip(ramps, 0.0, 1.0, out=ramps)
-            out[d:-1] = ramps
+        if out is None:
+            out = np.empty((self.size, len(X)), dtype=dtype)
+        out[:d] = ((X - self.units.center) / self.units.scale).T
+        out[-1] = 1.0
+        ramps = out[d:-1]
+        if self.hinges is not None and self.fine:  # between knots so close, the distance to them would be lost
+            ramps[:] = self.hinges(X)[:, d:].T
+        elif self.hinges is not None:
+            np.take(out[:d], self.source[d:], axis=0, out=ramps, mode="clip")  # else `take` makes a copy first
+            ramps *= self.rise.astype(dtype)
+            ramps -= self.begin.astype(dtype)
+            np.clip(ramps, 0.0, 1.0, out=ramps)
         out[:-1] -= self.center.astype(dtype)
         return out
 
@@ -258,7 +261,7 @@ def fit_member(
     form, out = Form(task.signs, None, monotone), []
     for number in range(candidate.rounds + 1):
         begun: list[Begun] = []
-        for size, steps in stages(n, candidate.steps):
+        for size, steps in stages(n, candidate.steps, candidate.second):
             objective = Objective(
                 table_of(columns, size, task.device),
                 task.units.scale_y(task.rows.y[:size]),
@@ -288,14 +291,19 @@ def fit_member(
     return out
 
 
-def stages(n: int, steps: int) -> list[tuple[int, int]]:
-    """Return how many rows to descend on, and how many steps, one stage after the other."""
+def stages(n: int, steps: int, second: int = 0) -> list[tuple[int, int]]:
+    """Return how many rows to descend on, and how many steps, one stage after the other.
+
+    There are fewer steps from stage to stage, but where `second` says how many there are on the second.
+    """
     if n <= STAGES_FROM_ROWS:
         return [(n, steps)]
     sizes = [FIRST_STAGE_ROWS]
     while sizes[-1] * GROWTH < n:
         sizes.append(sizes[-1] * GROWTH)
-    return [(size, max(steps // SHORTER**k, FEWEST_STEPS)) for k, size in enumerate(sizes)] + [(n, FEWEST_STEPS)]
+    count = [max(steps // SHORTER**k, FEWEST_STEPS) for k in range(len(sizes))]
+    count[1:2] = [second or each for each in count[1:2]]
+    return [*zip(sizes, count, strict=True), (n, FEWEST_STEPS)]
 
 
 def table_of(columns: Columns, n: int, device: str | None = None) -> Table:

@@ -19,6 +19,7 @@ MANY_ROWS = 50_000
 VERY_MANY_ROWS = 200_000
 COMPARED = 50_000  # rows of a large table on which kinds are compared: on 10,000 they may be level that are not on all
 STARTS = 4  # on the first rows of so many; of fewer, where these are a larger share of the time, half
+SECOND = 120  # steps on 50,000 of very many rows, where they cost little and bring the most
 FINE = ((10, 48), (32, 64), (64, 64))  # knots and pieces of hinged functions, where there are rows enough
 
 
@@ -45,6 +46,8 @@ class Plan:
         How many times the steps of the comparison the final fits take.
     starts : int
         Of each of the final fits, on its first rows.
+    second : int
+        Steps of the final fits on the second stage of a descent on many rows; 0: fewer than on the first.
     """
 
     candidates: list[Candidate]
@@ -54,6 +57,7 @@ class Plan:
     kept: int
     patience: int = 1
     starts: int = 1
+    second: int = 0
 
 
 def plan_for_classes(n: int, d: int, classes: int) -> Plan:
@@ -98,7 +102,7 @@ def plan_for(n: int, d: int, plain: bool = False, hinged: bool = False) -> Plan:
         plan = Plan(kinds, COMPARED, 1, 2, 1, starts=STARTS // 2)
     else:
         kinds = [Candidate(0, 40, (1e-4, 1e-3), 1, 100), Candidate(12, 24, (1e-3, 1e-2), 0, 60)]
-        plan = Plan(kinds, COMPARED, 1, 1, 1, starts=STARTS)
+        plan = Plan(kinds, COMPARED, 1, 1, 1, starts=STARTS, second=SECOND)
     kinds = list(dict.fromkeys(fitting(candidate, d) for candidate in plan.candidates))
     return replace(plan, candidates=[c for c in kinds if allowed(c, plain, hinged)])
 

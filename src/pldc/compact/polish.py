@@ -23,7 +23,7 @@ from pldc.function.max_affine import Array
 from pldc.problem.losses import Loss
 from pldc.problem.recipe import Rows
 
-HELD_ROWS = 250_000  # that are held for steps between those on the sample and those on all rows, if all are twice these
+HELD_ROWS = 125_000  # that are held for steps between those on the sample and those on all rows, if all are twice these
 HELD_STEPS = 20  # on the rows that are held, after the first evaluation
 PASSES, MORE_PASSES = 3, 15  # over all rows, likewise; the more where none are held
 WARM_STEPS = (40, 200)  # over the sample before them: least and most,

@@ -182,7 +182,10 @@ class Search:
         self.began = self.clock.spent()
         weight = self.task.rows.weight
         groups = np.array([*(within(train, weight) for train, _ in splits), weight])
-        last = [replace(e.alone, steps=plan.patience * e.candidate.steps, starts=plan.starts) for e in entries]
+        last = [
+            replace(e.alone, steps=plan.patience * e.candidate.steps, starts=plan.starts, second=plan.second)
+            for e in entries
+        ]
         jobs = [(candidate, NEW_SEED + s) for s in range(plan.members) for candidate in last]
         # Of many rows the folds are fitted from the first start of each kind alone.
         both = len(jobs) if len(weight) <= FEW_ROWS else len(last)
