@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
-from pldc.columns import learn
+from pldc.columns import levels as rules
 from pldc.columns.cells import Table
 from pldc.columns.features import DatePart, Level, Missing, Number, Statistic
-from pldc.columns.learn import Draft, codes_of, date_parts, distinct_targets, kinds_of, weighted_median
+from pldc.columns.learn import Draft, date_parts, distinct_targets, kinds_of, weighted_median
+from pldc.columns.levels import codes_of
 
 
 def level_means(codes, y, weight, n_levels):
     """Of one target."""
     values, label = distinct_targets([y], len(y))
-    return learn.level_means(codes, label, values, weight, n_levels)[:, 0]
+    return rules.level_means(codes, label, values, weight, n_levels)[:, 0]
 
 
 def learned(table, y, weight=None, splits=()):
@@ -90,7 +91,7 @@ def test_shares_of_many_classes_are_those_of_each_alone(rows):
     label = np.random.default_rng(4).integers(0, 40, 200)
     shares = [(label == k) + 0.0 for k in range(40)]
     values, place = distinct_targets(shares, 200)
-    found = learn.level_means(codes, place, values, weight, 20)
+    found = rules.level_means(codes, place, values, weight, 20)
     for k in range(40):
         np.testing.assert_allclose(found[:, k], level_means(codes, shares[k], weight, 20), rtol=0, atol=1e-14)
 
@@ -146,7 +147,7 @@ def test_levels_that_say_nothing_of_all_rows_say_nothing_of_some():
         (np.flatnonzero(fold > 1), np.flatnonzero(fold <= 1)),
         (np.flatnonzero(fold <= 1), np.flatnonzero(fold > 1)),
     ]
-    apart = [learn.level_means(level[there], there, y[:, None], np.ones(len(there)), 24) for there, _ in splits]
+    apart = [rules.level_means(level[there], there, y[:, None], np.ones(len(there)), 24) for there, _ in splits]
     assert max(np.ptp(means) for means in apart) > 0.1
     _, numbers = learned({"id": np.array([f"u{k}" for k in level], dtype=object)}, y, splits=splits)
     assert np.ptp(numbers) == 0.0

@@ -10,7 +10,7 @@ from tests.quick import few_kinds
 
 from pldc import DCClassifier, DCRegressor
 from pldc.columns.cells import RawColumn, Table, cells_as, check_labels, kind_of
-from pldc.estimators.sources import Reading
+from pldc.estimators.blocks import Reading
 from pldc.scale import Block, Draw
 from pldc.scale.files import opened
 from pldc.scale.hashes import bits_of, bits_of_cell, kind_seen
@@ -234,7 +234,7 @@ def test_labels_are_looked_at_one_by_one_only_where_one_is_strange(rows, monkeyp
     label = np.where(y > 0.5, "high", "low").astype(object)
     read = Reading(None, None, np.array(["high", "low"], dtype=object), np.ones(2))
     asked = []
-    monkeypatch.setattr("pldc.estimators.sources.check_labels", lambda y: (asked.append(len(y)), check_labels(y)))
+    monkeypatch.setattr("pldc.estimators.blocks.check_labels", lambda y: (asked.append(len(y)), check_labels(y)))
     assert read(Block(X, label)).y.tolist() == (y <= 0.5).astype(int).tolist() and not asked
     for wrong, message in ((None, "1 of 900 labels are missing"), (np.nan, "1 of 900"), ("new", "label 'new'")):
         spoilt = label.copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import index
 from typing import Any
@@ -96,23 +97,29 @@ class Encoding:
         cells = np.array([*levels, None], dtype=object)[:-1]
         return levels, places, np.column_stack([self.features[k].values(cells) for k in places])
 
-    def apply(self, table: Any) -> Array:
+    def apply(self, table: Any, statistics: Mapping[int, Callable[[Array], Array]] | None = None) -> Array:
         """Return the numbers of a table, (n, number of features).
 
         Parameters
         ----------
+        statistics : dict of callables, optional
+            From the place of a column and its cells to its statistics (n, m), where they are not those of new rows.
         table : DataFrame of pandas or polars, Arrow table, array of shape (n, d), or dict of columns
             With the columns of the training: by their names, in any order, or without names in that of the training.
         """
         given = Table.read(table)
         given = given.in_order(self.names)
         out = np.empty((given.n_rows, len(self.features)))
-        cells: dict[int, Array] = {}
-        for k, feature in enumerate(self.features):
-            if feature.column not in cells:
-                rule = self.columns[feature.column]
-                cells = {feature.column: cells_as(given.columns[feature.column], rule.name, rule.kind, rule.zone)}
-            out[:, k] = feature.values(cells[feature.column])
+        own = statistics or {}
+        for column, places in itertools.groupby(range(len(self.features)), lambda k: self.features[k].column):
+            rule = self.columns[column]
+            cells = cells_as(given.columns[column], rule.name, rule.kind, rule.zone)
+            for k in places:
+                if column not in own or not isinstance(self.features[k], Statistic):
+                    out[:, k] = self.features[k].values(cells)
+            if column in own:
+                learned = [k for k, f in enumerate(self.features) if f.column == column and isinstance(f, Statistic)]
+                out[:, learned] = own[column](cells)
         return out
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ other folds, :class:`Draft` tells how.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from pldc.columns.cells import Table, cells_as, kind_of, refuse_objects
 from pldc.columns.encoding import Encoding
 from pldc.columns.features import Array, Column, DatePart, Feature, Level, Missing, Number, Statistic, missing
+from pldc.columns.levels import codes_of, level_means
 
 MOST_LEVELS = 12  # of a category, up to which each has a feature of its own
 CYCLES = (1.0, 7.0, 365.2425)  # days
@@ -114,25 +115,45 @@ class Draft:
             Rows that statistics are taken from, and rows whose features they are: none is in both. New rows have those
             of all rows.
         """
-        features, columns = [], []
         values, label = distinct_targets([target for _, target in targets], len(self.weight))
         weight = self.counted(label) if self.levels else self.weight
-        for k, (cells, own) in enumerate(zip(self.cells, self.features, strict=True)):
-            features += own
-            columns += [feature.values(cells) for feature in own]
-            if k not in self.levels:
-                continue
+
+        def learned(k: int) -> tuple[list[str], Array, Array]:
             names = self.levels[k]
-            codes = codes_of(cells, names)
+            codes = codes_of(self.cells[k], names)
             everywhere = level_means(codes, label, values, weight, len(names))
             mean, numbers = everywhere[-1], everywhere[codes]
             for there, here in splits:
                 apart = level_means(codes[there], label[there], values, weight[there], len(names), mean)
                 numbers[here] = apart[codes[here]]
             numbers[:, (everywhere == mean).all(axis=0)] = mean[(everywhere == mean).all(axis=0)]
-            for (about, _), means in zip(targets, everywhere.T.tolist(), strict=True):
+            return names, everywhere, numbers
+
+        return self.finished([about for about, _ in targets], learned)
+
+    def finished(
+        self, about: Sequence[str], learned: Callable[[int], tuple[list[str], Array, Array]]
+    ) -> tuple[Encoding, Array]:
+        """Return the rules with the numbers of the training rows.
+
+        Parameters
+        ----------
+        about : sequence of str
+            What means are of.
+        learned : callable
+            The place of a column of many levels to these, in order, their means as :func:`level_means` returns them,
+            and the numbers of the training rows.
+        """
+        features, columns = [], []
+        for k, (cells, own) in enumerate(zip(self.cells, self.features, strict=True)):
+            features += own
+            columns += [feature.values(cells) for feature in own]
+            if k not in self.levels:
+                continue
+            names, everywhere, numbers = learned(k)
+            for what, means in zip(about, everywhere.T.tolist(), strict=True):
                 table = tuple(zip(names, means[:-2], strict=True))
-                features.append(Statistic(k, table, means[-1], means[-2], about))
+                features.append(Statistic(k, table, means[-1], means[-2], what))
             columns += list(numbers.T)
         return Encoding(self.columns, tuple(features)), np.column_stack(columns)
 
@@ -161,71 +182,6 @@ def date_parts(column: int, days: Array, weight: Array) -> list[Feature]:
         if len(known) and np.ptp(known) > period and np.ptp(np.mod(known, period)) > 0:
             parts += [DatePart(column, 0.0, wave, period) for wave in ("sin", "cos")]
     return [DatePart(column, weighted_median(p.part(days), weight), p.wave, p.period) for p in parts]
-
-
-def codes_of(cells: Array, levels: list[str]) -> Array:
-    """Return the place of each level, −2 where the cell is missing, −1 for a level that is not known."""
-    places: dict[str | None, int] = {level: k for k, level in enumerate(levels)}
-    places[None] = -2
-    return np.array([places.get(cell, -1) for cell in cells], dtype=np.intp)
-
-
-def level_means(
-    codes: Array, label: Array, values: Array, weight: Array, n_levels: int, towards: Array | None = None
-) -> Array:
-    """Return the mean targets (n_levels + 2, m) in each level, among missing cells and, last, of an unknown level.
-
-    Each mean is drawn towards that of all rows, or what stands for it, as far as the means of levels differ by chance:
-    with the variance s² within levels and t² between them, both estimated, a level of n rows keeps the share
-    n t² / (n t² + s²). A weight is a number of rows. The order of the rows does not change a bit.
-
-    Parameters
-    ----------
-    codes : int array of shape (n,)
-        The level of each row; −2 where it is missing.
-    label : int array of shape (n,)
-        The row of `values` that has its targets.
-    values : array of shape (u, m)
-    weight : array of shape (n,)
-    n_levels : int
-    towards : array of shape (m,), optional
-        What means are drawn towards. The rows of different folds must be drawn towards one number: the means of what
-        is left of all rows differ, and would tell which fold a row is in, and so on which side its own target lies.
-    """
-    here = weight > 0
-    if not here.any():
-        return np.zeros((n_levels + 2, values.shape[1])) + (0.0 if towards is None else towards)
-    codes, label, weight = merged(codes[here], label[here], weight[here])
-    places, label = np.unique(label, return_inverse=True)
-    values, total = values[places], weight.sum()
-    center = np.bincount(label, weights=weight) @ values / total
-    scale = np.abs(values - center).max(axis=0)
-    scale[scale == 0] = 1.0
-    deviation = (values - center) / scale
-    begins = np.flatnonzero(np.append(True, np.diff(codes) != 0))  # of the rows of each level that there is
-    first, second = np.zeros((2, n_levels + 2, len(center)))
-    for power, sums in ((1, first), (2, second)):
-        sums[codes[begins] + 2] = np.add.reduceat(weight[:, None] * deviation[label] ** power, begins, axis=0)
-    mass = np.bincount(codes + 2, weights=weight, minlength=n_levels + 2)[:, None]
-    seen = mass > 0
-    groups = int(seen.sum())
-    mean = np.divide(first, mass, out=np.zeros_like(first), where=seen)
-    share = np.zeros_like(mean)
-    if 2 <= groups < total:
-        within = np.maximum((second - mass * mean**2).sum(axis=0), 0.0) / (total - groups)
-        usual = (total - float((mass**2).sum()) / total) / (groups - 1)
-        between = np.maximum(((mass * mean**2).sum(axis=0) / (groups - 1) - within) / usual, 0.0)
-        np.divide(mass * between, mass * between + within, out=share, where=mass * between > 0)
-    drawn = center if towards is None else towards + share * (center - towards)
-    return np.roll(drawn + scale * share * mean, -2, axis=0)
-
-
-def merged(codes: Array, label: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """Sort rows, and merge those of one level and target."""
-    order = np.lexsort((weight, label, codes))
-    codes, label, weight = codes[order], label[order], weight[order]
-    first = np.flatnonzero(np.append(True, (np.diff(codes) != 0) | (np.diff(label) != 0)))
-    return codes[first], label[first], np.add.reduceat(weight, first)
 
 
 def weighted_median(values: Array, weight: Array) -> float:

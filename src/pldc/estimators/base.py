@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 import pldc
 from pldc.columns import Encoding
 from pldc.compact.clock import Clock
+from pldc.estimators.blocks import AllRows
 from pldc.estimators.checks import flag, positive, shown, starts_seed, torch_device, whole
 from pldc.estimators.folds import cross_validation, folds_of, scorer_of
 from pldc.estimators.misses import UNLIMITED, missed_gap, missed_levels
@@ -211,7 +212,14 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         """Return the number of features that the function sees."""
         return int(self.n_features_in_) if columns is None else len(columns.features)
 
-    def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
+    def _given(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None = None,
+        everywhere: AllRows | None = None,
+    ) -> Given:
         raise NotImplementedError
 
     def _recipe(self, columns: Encoding | None) -> Recipe:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from pldc.columns import Encoding
 from pldc.columns.cells import check_labels
 from pldc.estimators.base import DCEstimator
+from pldc.estimators.blocks import AllRows
 from pldc.estimators.checks import HUGE, check_weight, shown, to_score
 from pldc.estimators.class_reading import ClassReading
 from pldc.estimators.counterfactuals import ClassCounterfactuals
@@ -203,7 +204,14 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
         self._fit(X, y, sample_weight, groups, monitor)
         return self
 
-    def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
+    def _given(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None = None,
+        everywhere: AllRows | None = None,
+    ) -> Given:
         """Check the data; the table and the labels become numbers."""
         check_labels(y)
         X, y = read(self, X, plain_labels(y))
@@ -219,7 +227,7 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
         codes = np.zeros(len(y))
         codes[here] = np.searchsorted(self.classes_, y[here])
         shares = [(f"share of {label}", (codes == k) + 0.0) for k, label in enumerate(self.classes_.tolist())]
-        return encoded(self, X, codes, weight, shares, groups)
+        return encoded(self, X, codes, weight, shares, groups, everywhere)
 
     def _class_factors(self, y: np.ndarray, weight: Array) -> Array:
         """Return what `class_weight` multiplies each weight by; "balanced" makes the classes weigh the same."""

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pldc.columns import Encoding
 from pldc.estimators.answers import Answers
 from pldc.estimators.base import DCEstimator
+from pldc.estimators.blocks import AllRows
 from pldc.estimators.checks import check_targets, check_weight, choice, flag, to_score
 from pldc.estimators.counterfactuals import RegressionCounterfactuals
 from pldc.estimators.monotone import signs_of
@@ -274,13 +275,20 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
         self._fit(X, y, sample_weight, groups, monitor)
         return self
 
-    def _given(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None = None) -> Given:
+    def _given(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None = None,
+        everywhere: AllRows | None = None,
+    ) -> Given:
         """Check the data, and turn the table into numbers."""
         check_targets(y)
         X, y = read(self, X, y, y_numeric=True)
         y, weight = np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y))
         self._loss().check(y[weight > 0])
-        return encoded(self, X, y, weight, [("mean target", y)], groups)
+        return encoded(self, X, y, weight, [("mean target", y)], groups, everywhere)
 
     def __sklearn_tags__(self) -> Any:
         """What the loss is not for, or does not aim at, is not tested."""

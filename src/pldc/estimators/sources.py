@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 
-from pldc.columns import Encoding
-from pldc.columns.cells import Table, check_labels
+from pldc.columns.cells import Table
 from pldc.compact.polish import HELD_ROWS
+from pldc.estimators.blocks import BEYOND, AllRows
 from pldc.estimators.checks import shown
 from pldc.estimators.tables import Given, refuse_name
 from pldc.fit import Settings
 from pldc.fit.rest import Rest
 from pldc.fit.spine import SHORTEST_FIT
 from pldc.function.max_affine import Array
-from pldc.problem.recipe import Rows
-from pldc.scale import Block, drawn
+from pldc.scale import drawn
 from pldc.scale.alike import Alike
 from pldc.scale.files import opened
 from pldc.scale.sample import Sample, refuse_unseen
 from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, readable, reader_of, shards_of
 from pldc.scale.stacking import table_of
-from pldc.scale.targets import targets, weights_of
 from pldc.solve.workers import blas_threads
 
 UNITS = {"": 1, "B": 1}
@@ -34,75 +32,9 @@ UNITS |= {f"{prefix}{byte}": 1000**k for k, prefix in enumerate("KMGT", 1) for b
 UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate("KMGT", 1)}
 MEMORY, MOST_MEMORY = 10**9, 2**63  # bytes, where nothing else is asked for; that anybody has
 SHARE, COPIES = 0.4, 8  # of the memory, for the sample: so many copies of it are there at some moment
-BEYOND = "X holds a whole number in a block of the table that is beyond all floats: mend it, or leave the row out."
 FEWEST, MOST = 5_000, 50_000  # rows of a sample: however many there are, it is no larger
 HELD_COPIES = 4  # of the rows that are held
 REPEATED = 1.05  # rows of a kind, on average, up to which rows with low numbers are like the others
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Turns blocks into rows, by the rules that were learned from the sample.
-
-    Attributes
-    ----------
-    columns : Encoding or None
-    medians : array or None
-        Of a table of numbers: what stands where one is missing.
-    classes : array or None
-    factors : array or None
-        Of the weight of each class.
-    """
-
-    columns: Encoding | None
-    medians: Array | None
-    classes: Array | None = None
-    factors: Array | None = None
-
-    def __call__(self, block: Block) -> Rows:
-        """Read."""
-        if self.columns is not None:
-            X = self.columns.apply(Table(Table.read(block.X).columns))  # in the order of the first block
-        else:
-            X = numbers_of(block.X)
-            if np.isnan(X).any():
-                X = np.where(np.isnan(X), 0.0 if self.medians is None else self.medians, X)
-        if not np.isfinite(X).all():
-            raise ValueError(f"X contains infinity in a block of the table, in column {self.infinite(block, X)!r}.")
-        y, weight = np.asarray(block.y), weights_of(block)  # checked in each pass: a table may change meanwhile
-        if self.classes is None or self.factors is None:
-            return Rows(X, targets(y), weight)
-        try:
-            codes = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
-        except TypeError:  # they cannot be compared
-            check_labels(y)
-            raise
-        known = np.asarray(self.classes[codes] == y)
-        if not known.all():
-            check_labels(y)
-            strange = y[~known & (weight > 0)].tolist()
-            if strange:
-                raise ValueError(f"A block has the label {strange[0]!r:.80}, which no row had at first.")
-        return Rows(X, codes.astype(np.float64), weight * self.factors[codes] * known)
-
-    def infinite(self, block: Block, X: Array) -> str:
-        """Name the first feature that is infinite in a block."""
-        first = int(np.argmin(np.isfinite(X).all(axis=0)))
-        if self.columns is not None:
-            return str(self.columns.feature_names[first])
-        names = Table.read(block.X).names
-        return f"x{first}" if names is None else names[first]
-
-
-def numbers_of(X: Any) -> Array:
-    """Return a block of numbers as an array."""
-    columns = [X] if isinstance(X, np.ndarray) else [column.values for column in Table.read(X).columns]
-    if any(column.dtype.kind == "c" for column in columns):
-        raise ValueError("X holds complex numbers in a block: Complex data not supported. Give their parts.")
-    try:
-        return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-    except OverflowError:
-        raise ValueError(BEYOND) from None
 
 
 def settings_left(settings: Settings, spent: float) -> Settings:
@@ -188,23 +120,22 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
         model._loss().check(found.span)  # of all rows: a sample may lack the one that is wrong
     part = found.rows
     refuse_unseen(found, part, categories)
+    if of_classes:
+        refuse_lost(found.labels, np.unique(part.y))
+    whole = found.n <= len(part.y)
+    everywhere = AllRows(shards, found.n, part, 8 * memory / 2, lambda: model.classes_ if of_classes else None)
     try:
-        given = model._given(part.X, part.y, part.weight)
+        given = model._given(part.X, part.y, part.weight, everywhere=None if whole else everywhere)
     except OverflowError:
         raise ValueError(BEYOND) from None
-    if found.n <= len(part.y):
+    if whole:
         return given, None, part.X
-    classes = factors = None
     if of_classes:
-        classes = model.classes_
-        lost = np.setdiff1d(found.labels, classes)
-        if len(lost):
-            raise ValueError(f"Classes {lost.tolist()!s:.200} have too few rows to be in a sample: merge or drop them.")
-        first = np.array([np.flatnonzero(given.rows.y == k)[0] for k in range(len(classes))])
-        factors = given.rows.weight[first] / part.weight[first]
+        refuse_lost(found.labels, model.classes_)  # of those in the sample one may weigh nothing
+    read = everywhere.reading(given.rows.y, given.rows.weight)
     rest = Rest(
         shards,
-        Reading(given.columns, given.medians, classes, factors),
+        replace(read, columns=given.columns, medians=given.medians, apart=everywhere.apart),
         found.n,
         found.span,
         sample=len(part.y),
@@ -212,6 +143,13 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
         classes=of_classes,
     )
     return given, rest, part.X
+
+
+def refuse_lost(labels: Array, known: Array) -> None:
+    """Refuse classes that a table has and its sample has not."""
+    lost = np.setdiff1d(labels, known)
+    if len(lost):
+        raise ValueError(f"Classes {lost.tolist()!s:.200} have too few rows to be in a sample: merge or drop them.")
 
 
 def rows_to_hold(found: Sample, room: int, sample: int) -> int:

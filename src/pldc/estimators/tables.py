@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data as scikit_learn_validate
 from pldc.columns import Encoding
 from pldc.columns.cells import Table, cells_as, holds_booleans, is_frame, is_missing
 from pldc.columns.learn import Draft, kinds_of, weighted_median
+from pldc.estimators.blocks import AllRows
 from pldc.estimators.checks import refuse_masked, shown
 from pldc.estimators.folds import folds_for_statistics
 from pldc.function.max_affine import Array
@@ -223,7 +224,13 @@ def booleans_of(X: Any) -> tuple[int, ...]:
 
 
 def encoded(
-    model: Any, X: Array | Table, y: Array, weight: Array, targets: Sequence[tuple[str, Array]], groups: Any
+    model: Any,
+    X: Array | Table,
+    y: Array,
+    weight: Array,
+    targets: Sequence[tuple[str, Array]],
+    groups: Any,
+    everywhere: AllRows | None = None,
 ) -> Given:
     """Return the rows of a table that was read, as numbers, with the rules by which they were made.
 
@@ -238,6 +245,8 @@ def encoded(
         What statistics of a level are taken of: the target, or an indicator of each class.
     groups : array or None
         Rows of one group stay together in the folds.
+    everywhere : AllRows or None
+        Where statistics are learned, if these rows are a sample.
     """
     names = getattr(model, "feature_names_in_", None)
     width = X.shape[1] if isinstance(X, np.ndarray) else len(X.columns)
@@ -251,11 +260,15 @@ def encoded(
         columns, numbers = draft.finish((), ())
         return Given(Rows(numbers, y, weight), columns)
     codes = Rows(draft.numbers(), y, weight)
-    learned_by, folds = folds_for_statistics(model, codes, groups)
     if len(targets) > 1:  # in an order that does not depend on what classes are called; of two, one share says all
         rank = ranks_of_classes(codes.take(np.flatnonzero(weight > 0)), len(targets))
         targets = [targets[k] for k in np.argsort(rank)][len(targets) == 2 :]
-    columns, numbers = draft.finish(targets, learned_by)
+    if everywhere is None:
+        learned_by, folds = folds_for_statistics(model, codes, groups)
+        columns, numbers = draft.finish(targets, learned_by)
+    else:
+        folds = None
+        columns, numbers = everywhere.learn(draft, targets, y)
     as_new = Rows(columns.apply(Table(X.columns)), y, weight)
     return Given(Rows(numbers, y, weight), columns, folds=folds, as_new=as_new)
 
@@ -284,10 +297,11 @@ def warn_of_texts(model: Any, X: Any, columns: Encoding | None, weight: Array) -
         if levels and all(map(ISO_DATE.match, levels)):
             hint = "holds dates as text, each a level of its own: parse it, pandas.to_datetime(...)"
         elif len(levels) >= MANY_LEVELS:
-            count = sum(not is_missing(cell) for cell in np.asarray(raw.values, dtype=object)[weight > 0])
-            if len(levels) >= NEARLY_ALL * count:
+            cells = [cell for cell in np.asarray(raw.values, dtype=object)[weight > 0] if not is_missing(cell)]
+            count, different = len(cells), min(len(levels), len(set(map(str, cells))))  # levels may be of more rows
+            if different >= NEARLY_ALL * count:
                 hint = (
-                    f"is text, with {len(levels)} different levels in {count} rows: a level that occurs once says "
+                    f"is text, with {different} different levels in {count} rows: a level that occurs once says "
                     "nothing of new rows. Drop a key; parse numbers and dates, pandas.to_numeric(...)"
                 )
         if hint:

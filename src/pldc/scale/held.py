@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pldc.columns.cells import Table
-from pldc.scale.hashes import HIGHEST, hashes
+from pldc.scale.hashes import HIGHEST
 from pldc.scale.shards import Block, Blocks, Shards
 from pldc.scale.stacking import rows_of
-from pldc.scale.targets import targets, weights_of
+from pldc.scale.targets import keys_of, weights_of
 
 ROWS = 1 << 14  # of a block that is held, at least, if there are so many
 
@@ -58,8 +57,7 @@ class Hold:
     def __call__(self, block: Block) -> Held:
         """Read."""
         y, weight = np.asarray(block.y), weights_of(block)
-        key = hashes(Table.read(block.X), y if self.classes else targets(y))
-        at = np.flatnonzero((weight > 0) & (key <= np.uint64(int(self.share * HIGHEST))))
+        at = np.flatnonzero((weight > 0) & (keys_of(block, self.classes) <= np.uint64(int(self.share * HIGHEST))))
         if not len(at):
             return Held()
         return Held([Block(*self.read(Block(rows_of(block.X, at), y[at], weight[at], block.where)))])

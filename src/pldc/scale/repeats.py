@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pldc.columns.cells import Table
 from pldc.columns.features import Array
-from pldc.scale.hashes import hashes
 from pldc.scale.shards import Block
 from pldc.scale.stacking import rows_of, stacked
-from pldc.scale.targets import targets, weights_of
+from pldc.scale.targets import keys_of, targets, weights_of
 
 MOST_FREQUENT = 1 << 14  # kinds of rows whose counts are kept, wherever their numbers lie
 
@@ -172,7 +170,7 @@ class Count:
         """Return those of a block, each once."""
         y, weight = np.asarray(block.y), weights_of(block)
         y = y if self.classes else targets(y)
-        key = hashes(Table.read(block.X), y)
+        key = keys_of(block, self.classes)
         at = np.flatnonzero((weight > 0) & np.isin(key, self.key))
         most = len(self.key)
         return lowest([part_of(block, y, weight, key, at, most)], most)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pldc.columns.cells import check_labels
+from pldc.columns.cells import Table, check_labels
 from pldc.columns.features import Array
+from pldc.scale.hashes import hashes
 from pldc.scale.shards import Block
 
 FINITE = "y must be finite; a block of the table holds"
@@ -29,6 +30,12 @@ def targets(y: Array) -> Array:
     if not np.isfinite(numbers).all():
         raise ValueError(f"{FINITE} NaN or infinity in its target.")
     return numbers
+
+
+def keys_of(block: Block, classes: bool) -> Array:
+    """Return the numbers, as if by chance, of the rows of a block; its targets are labels of classes, or numbers."""
+    y = np.asarray(block.y)
+    return hashes(Table.read(block.X), y if classes else targets(y))
 
 
 def is_number(cell: Any) -> bool:
