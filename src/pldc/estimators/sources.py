@@ -22,6 +22,7 @@ from pldc.function.max_affine import Array
 from pldc.scale import drawn
 from pldc.scale.alike import Alike
 from pldc.scale.files import opened
+from pldc.scale.rare import with_rare
 from pldc.scale.sample import Sample, refuse_unseen
 from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, readable, reader_of, shards_of
 from pldc.scale.stacking import table_of
@@ -120,9 +121,9 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
         model._loss().check(found.span)  # of all rows: a sample may lack the one that is wrong
     part = found.rows
     refuse_unseen(found, part, categories)
-    if of_classes:
-        refuse_lost(found.labels, np.unique(part.y))
     whole = found.n <= len(part.y)
+    if of_classes and not whole:
+        part = with_rare(shards, found, part)
     everywhere = AllRows(shards, found.n, part, 8 * memory / 2, lambda: model.classes_ if of_classes else None)
     try:
         given = model._given(part.X, part.y, part.weight, everywhere=None if whole else everywhere)
@@ -131,7 +132,7 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     if whole:
         return given, None, part.X
     if of_classes:
-        refuse_lost(found.labels, model.classes_)  # of those in the sample one may weigh nothing
+        refuse_lost(found.labels, model.classes_)
     read = everywhere.reading(given.rows.y, given.rows.weight)
     rest = Rest(
         shards,
@@ -146,10 +147,10 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
 
 
 def refuse_lost(labels: Array, known: Array) -> None:
-    """Refuse classes that a table has and its sample has not."""
+    """Refuse classes of a table that are given no weight."""
     lost = np.setdiff1d(labels, known)
     if len(lost):
-        raise ValueError(f"Classes {lost.tolist()!s:.200} have too few rows to be in a sample: merge or drop them.")
+        raise ValueError(f"Classes {lost.tolist()!s:.200} weigh nothing by class_weight: drop their rows.")
 
 
 def rows_to_hold(found: Sample, room: int, sample: int) -> int:

@@ -41,6 +41,8 @@ class Sample:
         Kinds of rows that may be frequent.
     frequent : Part or None
         Those that are, counted in a pass of its own, where there are more kinds than are kept.
+    counts : dict
+        From labels to the number of their rows.
     """
 
     most: int
@@ -51,6 +53,7 @@ class Sample:
     kinds: dict[str, str] = field(default_factory=dict)
     often: Often = field(default_factory=Often.none)
     frequent: Part | None = None
+    counts: dict[Any, int] = field(default_factory=dict)
 
     def __add__(self, other: Sample) -> Sample:
         for name, kind in other.kinds.items():
@@ -77,6 +80,9 @@ class Sample:
             np.union1d(self.labels, other.labels),
             self.kinds | other.kinds,
             self.often + other.often,
+            counts={
+                label: self.counts.get(label, 0) + other.counts.get(label, 0) for label in self.counts | other.counts
+            },
         )
 
     @property
@@ -125,9 +131,10 @@ class Draw:
             raise ValueError(f"A block has {table.n_rows} rows and {len(y)} targets.")
         weight, kinds = weights_of(block), self.kinds(table)
         self.refuse_infinite(table)
-        span, labels, here = np.array([np.inf, -np.inf]), np.zeros(0), weight > 0
+        span, labels, counts, here = np.array([np.inf, -np.inf]), np.zeros(0), {}, weight > 0
         if self.classes:
-            labels = labels_of(y, weight)
+            labels, count = labels_of(y, weight)
+            counts = dict(zip(labels, count.tolist(), strict=True))
         else:
             y = targets(y)
             if here.any():
@@ -135,7 +142,8 @@ class Draw:
         key = hashes(table, y)
         at = np.flatnonzero(here & (key <= np.uint64(self.highest)))
         part = part_of(block, y, weight, key, at, self.most)
-        return Sample(self.most, (part,), int(here.sum()), span, labels, kinds, Often.of(key[here]))
+        often = Often.of(key[here])
+        return Sample(self.most, (part,), int(here.sum()), span, labels, kinds, often, counts=counts)
 
     def refuse_infinite(self, table: Table) -> None:
         """Refuse infinite numbers, whether their rows are drawn or not."""

@@ -47,12 +47,12 @@ def is_number(cell: Any) -> bool:
     return True
 
 
-def labels_of(y: Array, weight: Array) -> Array:
-    """Return the labels of a block that have weight, each once; missing ones are refused."""
+def labels_of(y: Array, weight: Array) -> tuple[Array, Array]:
+    """Return the labels of a block that have weight, each once, and their rows; missing ones are refused."""
     if y.dtype.kind == "c":
         raise ValueError("y holds complex numbers in a block: Complex data not supported. Give labels.")
     check_labels(y.astype(object) if y.dtype.kind in "fMm" and np.isnan(y).any() else y)
-    return np.asarray(np.unique(y[weight > 0]))
+    return np.unique(y[weight > 0], return_counts=True)
 
 
 def weights_of(block: Block) -> Array:
