@@ -119,7 +119,8 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
         Of the program.
     n_iter_ : int
     passes_ : Passes
-        Only if a sample of a table was fitted first; see :class:`DCRegressor`.
+        Only if a sample of a table was fitted first: the table's rows, those of the sample, how many passes were made
+        over all rows after it, and about how many rows were held for steps in between. It is not in model files.
     feature_importances_ : array of shape (d,)
         How much probability moves from class to class, on average, if a column's cell is swapped for that of another
         training row.

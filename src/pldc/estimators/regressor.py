@@ -153,8 +153,8 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
     n_iter_ : int
         Iterations of the solver, or steps that a descent may take.
     passes_ : Passes
-        Only if a sample of a table was fitted first: its rows, those of the sample, and how many passes were made over
-        all rows after it. It is not written to model files.
+        Only if a sample of a table was fitted first: the table's rows, those of the sample, how many passes were made
+        over all rows after it, and about how many rows were held for steps in between. It is not in model files.
     clip_range_ : (float, float)
         Range of the training targets.
     feature_importances_ : array of shape (d,)
