@@ -97,12 +97,10 @@ def plan_for(n: int, d: int, plain: bool = False, hinged: bool = False) -> Plan:
         fine, smooth = (1e-3, 1e-2, 3e-2, 0.1), (1e-5, 1e-4, 1e-3, 1e-2)
         kinds = [Candidate(0, 64, smooth, 2, 150), *(Candidate(k, p, fine, 0, 120) for k, p in FINE)]
         plan = Plan(kinds, 8000, 1, 4, 3, 2) if n <= MANY_ROWS // 4 else Plan(kinds, 8000, 1, 2, 2)
-    elif n <= VERY_MANY_ROWS:
-        kinds = [Candidate(0, 64, (1e-4, 1e-3), 1, 100), Candidate(*FINE[0], (1e-3, 1e-2, 0.1), 0, 100)]
-        plan = Plan(kinds, COMPARED, 1, 2, 1, starts=STARTS // 2)
     else:
         kinds = [Candidate(0, 40, (1e-4, 1e-3), 1, 100), Candidate(12, 24, (1e-3, 1e-2), 0, 60)]
-        plan = Plan(kinds, COMPARED, 1, 1, 1, starts=STARTS, second=SECOND)
+        few = n <= VERY_MANY_ROWS  # so that another member is affordable
+        plan = Plan(kinds, COMPARED, 1, 2 if few else 1, 1, starts=STARTS // 2 if few else STARTS, second=SECOND)
     kinds = list(dict.fromkeys(fitting(candidate, d) for candidate in plan.candidates))
     return replace(plan, candidates=[c for c in kinds if allowed(c, plain, hinged)])
 
