@@ -25,7 +25,7 @@ WEIRD = [
     {"$array": [1], "dtype": "float64", "shape": [1]}, {"$array": ["a"], "dtype": "<U99999", "shape": [1]},
     {"$array": [1], "dtype": "object", "shape": []}, {"$array": [], "dtype": "float64", "shape": [0, 10**9]},
     {"$array": [{"$object": "Squared"}], "dtype": "object", "shape": [1]}, {"$object": "DCRegressor"}, ["$tuple"],
-    {"$packed": "AAAA" * 3000, "rows": 1, "runs": [[4500, 0, 2]]}, {"$packed": "", "rows": 10**9, "runs": [[1, 0, 2]]},
+    {"$packed": "AAAA" * 3000, "rows": 1, "runs": [[3000, 0, 3]]}, {"$packed": "", "rows": 10**9, "runs": [[1, 0, 3]]},
     {"$packed": "AAAA", "rows": 1, "runs": [[1, None, 3]]}, [2, -22, 4], [1, None, 8], 3,
 ]  # fmt: skip
 

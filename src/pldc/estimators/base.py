@@ -295,7 +295,7 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         Parameters
         ----------
         path : str or path
-            Ends in ``.json``, or in ``.json.gz`` for a file of less than half the size. An older file is replaced, once
+            Ends in ``.json``, or in ``.json.gz`` for a smaller file. An older file is replaced, once
             the new one is written whole.
         """
         from pldc.estimators.files import save

@@ -30,8 +30,9 @@ SUFFIXES = (".json", ".json.gz")
 SCHEMA = Path(__file__).with_name("model.schema.json")
 GZIP = b"\x1f\x8b"
 FREE = 1 << 20  # bytes that a text may unpack to, and what is read may take, however small the file is
-MOST_UNPACKED = 20  # times the packed size; numbers pack to a half or a third
+MOST_UNPACKED = 20  # times the packed size; numbers pack to a third or, packed tables, two thirds
 MOST_LISTED = 500  # slopes of a part that are listed as numbers: more than these nobody reads
+FEWEST_CHARACTERS = 5  # of a number in a list, if there are so many: of fewer, reading takes more than MOST_READ
 MOST_READ = 8  # times the text, that lists and numbers read from it may take
 KINDS = ("compact", "simplified", "program")
 CHOSEN = {"features", "knots", "pieces", "ridge", "coordinates_learned", "starts"}  # said of each kind that was kept
@@ -45,8 +46,17 @@ def write_file(path: str | os.PathLike[str], record: dict[str, Any]) -> None:
     sealed = {"pldc_model": VERSION, "sha256": checksum(record)} | record
     data = json.dumps(sealed, separators=(",", ":"), allow_nan=False).encode()
     if target.name.endswith(".gz"):
-        data = gzip.compress(data, mtime=0)
+        data = zipped(data)
     write_whole(target, data)
+
+
+def zipped(data: bytes) -> bytes:
+    """Pack a text by gzip; one that would be out of proportion, as of zeros alone, is packed less."""
+    for level in (9, 1):
+        out = gzip.compress(data, level, mtime=0)
+        if len(data) <= MOST_UNPACKED * len(out) + FREE:
+            return out
+    return gzip.compress(data, 0, mtime=0)
 
 
 def write_whole(target: Path, data: bytes) -> None:
@@ -128,11 +138,17 @@ def _no_number(name: str) -> Any:
 def write_model(model: Model) -> dict[str, Any]:
     """Return the record of a fit as what JSON knows, with long tables of slopes packed."""
     record: dict[str, Any] = write(model, Model)
-    for function, terms in zip(model.functions, record["functions"], strict=True):
-        for term, written in zip(function.centred, terms["terms"], strict=True):
+    written = [*zip(model.functions, record["functions"], strict=True)]
+    if model.errors is not None and model.errors.scale is not None:
+        written.append((model.errors.scale, record["errors"]["scale"]))
+    for function, one in written:
+        for term, entry in zip(function.centred, one["terms"], strict=True):
             for part, name in zip(term.parts, ("plus", "minus"), strict=True):
-                if part.slopes.size > MOST_LISTED:
-                    written[name]["slopes"] = pack(part.slopes)
+                size = part.slopes.size
+                if size > MOST_LISTED:
+                    packed, listed = pack(part.slopes), len(json.dumps(entry[name]["slopes"], separators=(",", ":")))
+                    if not FEWEST_CHARACTERS * size < listed < len(packed["$packed"]):
+                        entry[name]["slopes"] = packed
     return record
 
 

@@ -8,7 +8,6 @@ byte first; a number of the table is one of these over 10^decimals. Where decima
 from __future__ import annotations
 
 import base64
-from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,10 @@ import numpy as np
 from pldc.function.max_affine import Array, IntArray
 
 EXACT = 22  # powers of ten up to this one are floats
-WIDTHS = (2, 3, 4)  # bytes of a whole number
+WIDTHS = (3, 4)  # bytes of a whole number
 DOUBLE = 8
+MOST = 10**9  # rows, and columns of a run
+AT_ONCE = 1 << 16  # numbers that are read at a time
 RUN = 12  # bytes that a run takes to describe, about
 
 
@@ -27,12 +28,12 @@ def pack(table: Array) -> dict[str, Any]:
     Examples
     --------
     >>> pack(np.array([[0.5, 1.25], [-0.5, 3.0]]))
-    {'$packed': 'MgB9AM7/LAE=', 'rows': 2, 'runs': [[2, 2, 2]]}
+    {'$packed': 'MgAAfQAAzv//LAEA', 'rows': 2, 'runs': [[2, 2, 3]]}
     """
-    places, runs, data = least_decimals(table), [], []
+    places, highest, runs, data = least_decimals(table), np.abs(table).max(axis=0), [], []
     begin = 0
     while begin < table.shape[1]:
-        end, decimals, width = one_run(table, places, begin)
+        end, decimals, width = one_run(highest, places, begin, len(table))
         runs.append([end - begin, decimals, width])
         data.append(as_bytes(table[:, begin:end], decimals, width))
         begin = end
@@ -44,12 +45,12 @@ def unpack(record: Any, place: str) -> Array:
     if not isinstance(record, dict) or set(record) != {"$packed", "rows", "runs"}:
         raise ValueError(f"{place} must have the entries $packed, rows and runs, and no others.")
     text, rows, runs = record["$packed"], record["rows"], record["runs"]
-    if type(text) is not str or type(rows) is not int or rows < 1 or type(runs) is not list or not runs:
+    if type(text) is not str or type(rows) is not int or not 0 < rows <= MOST or type(runs) is not list or not runs:
         raise ValueError(f"{place} must have a text $packed, a number of rows, and a list of runs that is not empty.")
     if not all(map(is_run, runs)):
         raise ValueError(
-            f"{place}.runs must be lists of a number of columns, of decimals and of bytes: whole numbers of 2, 3 or 4 "
-            f"bytes, with -{EXACT} to {EXACT} decimals, or doubles of {DOUBLE} with null; got {shortened(runs)}."
+            f"{place}.runs must be lists of a number of columns, of decimals and of bytes: whole numbers of 3 or 4 "
+            f"bytes, with -{EXACT} to {EXACT} decimals, or doubles of {DOUBLE} with null."
         )
     try:
         data = base64.b64decode(text, validate=True)
@@ -58,11 +59,14 @@ def unpack(record: Any, place: str) -> Array:
     sizes = [rows * columns * width for columns, _, width in runs]
     if sum(sizes) != len(data):
         raise ValueError(f"{place}.$packed holds {len(data)} bytes; its rows and runs are of {sum(sizes)!s:.30}.")
-    out, begin, column = np.empty((rows, sum(columns for columns, *_ in runs))), 0, 0
-    for (columns, decimals, width), size in zip(runs, sizes, strict=True):
-        found = from_bytes(data[begin : begin + size], decimals, width)
-        out[:, column : column + columns] = found.reshape(rows, columns)
-        begin, column = begin + size, column + columns
+    out, column, rest = np.empty((rows, sum(columns for columns, *_ in runs))), 0, memoryview(data)
+    for columns, decimals, width in runs:
+        step = max(1, AT_ONCE // columns)
+        for k in range(0, rows, step):  # little by little, so that a small file takes little memory
+            some = out[k : k + step, column : column + columns]
+            some[...] = from_bytes(rest[: some.size * width], decimals, width).reshape(some.shape)
+            rest = rest[some.size * width :]
+        column += columns
     if not np.isfinite(out).all():
         raise ValueError(f"{place} contains NaN or infinity.")
     return out
@@ -73,7 +77,7 @@ def is_run(given: Any) -> bool:
     if type(given) is not list or len(given) != 3 or type(given[0]) is not int or type(given[2]) is not int:
         return False
     columns, decimals, width = given
-    if columns < 1:
+    if not 0 < columns <= MOST:
         return False
     if decimals is None:
         return width == DOUBLE
@@ -90,33 +94,42 @@ def least_decimals(table: Array) -> IntArray:
     return out
 
 
-def one_run(table: Array, places: IntArray, begin: int) -> tuple[int, int | None, int]:
-    """Return the end of a run of columns whose numbers need as many bytes, with its decimals and these bytes."""
-    decimals, end = int(places[begin]), begin + 1
-    width = width_of(table[:, begin], decimals)
+def one_run(highest: Array, places: IntArray, begin: int, rows: int) -> tuple[int, int | None, int]:
+    """Return the end of a run of columns whose numbers need as many bytes, with its decimals and these bytes.
+
+    Parameters
+    ----------
+    highest : array
+        Largest number of each column, in size.
+    places : array
+        Decimals of each.
+    begin, rows : int
+    """
+    decimals, end, most = int(places[begin]), begin + 1, float(highest[begin])
+    width = width_of(most, decimals)
     while end < len(places):
-        own, finer = int(places[end]), max(decimals, int(places[end]))
-        spare = len(table) * (width - width_of(table[:, [end]], own))
-        if width_of(table[:, begin : end + 1], finer) != width or spare > RUN:
+        own, larger = int(places[end]), max(most, float(highest[end]))
+        spare = rows * (width - width_of(float(highest[end]), own))
+        if width_of(larger, max(decimals, own)) != width or spare > RUN:
             break
-        decimals, end = finer, end + 1
+        decimals, most, end = max(decimals, own), larger, end + 1
     return end, None if width == DOUBLE else decimals, width
 
 
-def width_of(columns: Array, decimals: int) -> int:
-    """Return the bytes that the numbers of some columns need."""
+def width_of(largest: float, decimals: int) -> int:
+    """Return the bytes that numbers of such a size need."""
     if decimals <= EXACT:
-        largest = float(np.abs(whole_of(columns, decimals)).max())
+        whole = float(whole_of(largest, decimals))
         for width in WIDTHS:
-            if largest < 2 ** (8 * width - 1):
+            if whole < 2 ** (8 * width - 1):
                 return width
     return DOUBLE
 
 
-def whole_of(values: Array, decimals: int) -> Array:
+def whole_of(values: Array | float, decimals: int) -> Array:
     """Return numbers times 10^decimals, rounded to whole ones."""
     with np.errstate(over="ignore"):
-        return np.rint(values * 10.0**decimals if decimals >= 0 else values / 10.0**-decimals)
+        return np.asarray(np.rint(np.multiply(values, 10.0**decimals) if decimals >= 0 else values / 10.0**-decimals))
 
 
 def over_ten(whole: Array, decimals: int) -> Array:
@@ -133,7 +146,7 @@ def as_bytes(table: Array, decimals: int | None, width: int) -> bytes:
     return whole.reshape(-1, 1).view(np.uint8)[:, :width].tobytes()
 
 
-def from_bytes(data: bytes, decimals: int | None, width: int) -> Array:
+def from_bytes(data: memoryview, decimals: int | None, width: int) -> Array:
     """Return the numbers of a run."""
     if decimals is None:
         return np.frombuffer(data, dtype="<f8")
