@@ -259,7 +259,7 @@ def test_tables_of_zeros_can_be_read(share, tmp_path):
 
 def test_what_is_shorter_as_a_list_stays_one():
     """As where slopes of seventeen digits stand among whole numbers."""
-    slopes = np.full((3, 300), 1234567.0)
+    slopes = np.full((8, 300), 1234567.0)
     slopes[0] = np.random.default_rng(0).standard_normal(300)
     model = dataclasses.replace(fitted("plain").model_, functions=of_slopes(slopes).model_.functions)
     assert write_model(model)["functions"][0]["terms"][0]["plus"]["slopes"][1] == [1234567] * 300
@@ -286,6 +286,7 @@ def test_files_of_version_1_are_read(tmp_path, monkeypatch):
     assert "$packed" in path.read_text()
     record = read_file(path)
     record["model"]["functions"] = [f.to_dict() for f in model.model_.functions]
+    record["model"]["errors"]["scale"] = model.model_.errors.scale.to_dict()
     path.write_text(json.dumps({"pldc_model": 1, "sha256": checksum(record)} | record))
     assert "$packed" not in path.read_text() and same(load(path).model_, model.model_)
 
