@@ -14,7 +14,7 @@ from pldc.columns.features import Column
 from pldc.columns.levels import LevelSums, codes_of, level_means
 from pldc.estimators.blocks import Indicators, Reading
 from pldc.scale import Block, Blocks
-from pldc.scale.levels import PARTS, Apart, CountLevels, Counts, hash_of, part_of_rows
+from pldc.scale.levels import FRESH, PARTS, Apart, CountLevels, Counts, Parts, hash_of, part_of_rows
 from pldc.scale.targets import keys_of
 
 pd = pytest.importorskip("pandas")
@@ -121,7 +121,7 @@ def test_counts_stay_small_while_they_are_added():
     total = pieces[0]
     for each in pieces[1:]:
         total = total + each
-        assert sum(len(names) for names, _ in total.named) <= 150 and len(total.named) <= 65
+        assert sum(len(names) for names, _ in total.named) <= 50 + FRESH and len(total.named) <= 65
     assert total.merged().merged().named[0][0] == total.merged().named[0][0]
     assert sum(sums.sum() for _, sums in total.merged().known + total.merged().named) == 2000 * PARTS * 3
 
@@ -210,6 +210,35 @@ def test_dask_gives_the_same_function():
     other = DCRegressor().fit(dd.from_pandas(X.assign(y=y), npartitions=5), "y")
     assert other.model_.columns == one.model_.columns
     assert np.abs(other.predict(fresh) - one.predict(fresh)).max() < 1e-6 * np.ptp(y)
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize("levels", [60, 600])
+def test_rows_measured_again_and_again_do_not_tell_their_targets(blocks, levels):
+    """One column of categories, and classes: of equal rows in one part, the others lack just their class."""
+    rng, n = np.random.default_rng(0), 9000
+    chance = rng.uniform(0.1, 0.9, levels)
+    code = rng.integers(0, levels, n)
+    X = pd.DataFrame({"code": np.char.add("k", code.astype(str)).astype(object)})
+    y = (rng.uniform(size=n) < chance[code]).astype(int)
+    model = DCClassifier().fit(blocks_of(X, y) if blocks else X, None if blocks else y)
+    told = np.corrcoef(model.predict_proba(X)[:, 1], chance[code])[0, 1]
+    assert told > (0.95 if levels == 60 else 0.7)
+    numbers = DCRegressor().fit(blocks_of(X, y + 0.0) if blocks else X, None if blocks else y + 0.0)
+    assert np.corrcoef(numbers.predict(X), chance[code])[0, 1] > (0.95 if levels == 60 else 0.7)
+
+
+def test_frequent_rows_see_the_statistics_of_all_rows():
+    key = np.arange(10, dtype=np.uint64)
+    some = Parts(False, np.array([3, 7], dtype=np.uint64))
+    assert some(key).tolist() == [0, 1, 2, PARTS, 4, 0, 1, PARTS, 3, 4]
+    assert Parts(True, key[:0])(key).tolist() == [PARTS] * 10
+
+
+def test_small_targets_have_statistics():
+    (X, y), (fresh, truth) = rare(100)
+    for size in (1e-200, 1e150):
+        assert DCRegressor().fit(blocks_of(X, y * size)).score(fresh, truth * size) > 0.7
 
 
 @pytest.mark.parametrize("m", [2, 3])

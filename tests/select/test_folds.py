@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pldc.problem.recipe import Rows
-from pldc.select.folds import HASH_ROWS, dealt, distinct, divided, group_folds, interleaved
+from pldc.select.folds import HASH_ROWS, dealt, distinct, divided, group_folds, interleaved, one_by_one
 
 
 def table(seed=0, n=30):
@@ -140,3 +140,31 @@ def test_rows_are_dealt_by_content_and_equal_ones_together(n):
     np.testing.assert_array_equal(shuffled, label)
     kinds = np.unique(np.column_stack([rows.X, rows.y, label])[1:], axis=0)
     assert len(kinds) == count
+
+
+def test_rows_that_differ_in_their_targets_alone_are_dealt_one_by_one():
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 5, 300) + 0.0, rng.integers(0, 2, 300) + 0.0
+    x[:60], y[:60] = np.arange(60) + 100.0, 1.0  # each by itself
+    x[60:100], y[60:100] = 7.0, 3.0  # the same again and again
+    weight = np.where(np.arange(300) % 10 == 9, 0.0, 1.0)
+    rows = Rows(x[:, None], y, weight)
+    splits, _ = dealt(rows, 4, True)
+    found = one_by_one(rows, splits)
+    part = np.full(300, -1)
+    for k, (there, here) in enumerate(found):
+        part[here] = k
+        assert sorted([*there, *here]) == np.flatnonzero(weight > 0).tolist()
+    for value in range(5):
+        for target in (0.0, 1.0):
+            own = np.bincount(part[(x == value) & (y == target) & (weight > 0)], minlength=4)
+            assert np.ptp(own) <= 1  # so that no fold lacks one of them
+    before = np.full(300, -1)
+    for k, (_, here) in enumerate(splits):
+        before[here] = k
+    alone = (x >= 7) & (weight > 0)
+    np.testing.assert_array_equal(part[alone], before[alone])
+    order = rng.permutation(300)
+    again = one_by_one(rows.take(order), dealt(rows.take(order), 4, True)[0])
+    for (_, one), (_, other) in zip(found, again, strict=True):
+        assert sorted(zip(x[one], y[one], strict=True)) == sorted(zip(x[order][other], y[order][other], strict=True))

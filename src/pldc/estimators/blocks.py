@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pldc.columns import Encoding
+from pldc.columns import Encoding, Statistic
 from pldc.columns.cells import Table, check_labels
 from pldc.columns.learn import Draft
 from pldc.columns.levels import LevelSums
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
 from pldc.scale import Block, Shards
-from pldc.scale.levels import PARTS, Apart, CountLevels, part_of_rows
+from pldc.scale.levels import PARTS, Apart, CountLevels, Parts
 from pldc.scale.repeats import Part
 from pldc.scale.targets import keys_of, targets, weights_of
 
 BEYOND = "X holds a whole number in a block of the table that is beyond all floats: mend it, or leave the row out."
-LEVEL_BYTES = 250  # of a level while it is counted, beside its sums
+LEVEL_BYTES = 800  # of a level while it is counted, beside its sums
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Reading:
         Of the weight of each class.
     apart : dict
         From the places of columns of many levels to the statistics of rows that are fitted.
+    parts : Parts or None
+        Which of them a row sees.
     """
 
     columns: Encoding | None = None
@@ -45,13 +47,14 @@ class Reading:
     classes: Array | None = None
     factors: Array | None = None
     apart: dict[int, Apart] = field(default_factory=dict)
+    parts: Parts | None = None
 
     def __call__(self, block: Block) -> Rows:
         """Read."""
         if self.columns is not None:
             own: dict[int, Callable[[Array], Array]] = {}
-            if self.apart:
-                part = part_of_rows(keys_of(block, self.classes is not None))
+            if self.parts is not None and self.apart:
+                part = self.parts(keys_of(block, self.classes is not None))
                 own = {k: partial(statistics, part=part) for k, statistics in self.apart.items()}
             X = self.columns.apply(Table(Table.read(block.X).columns), own)  # in the order of the first block
         else:
@@ -136,6 +139,8 @@ class AllRows:
         Bytes that the levels may take.
     classes : callable
         Returns the classes, once they are known; None: targets are numbers.
+    parts : Parts
+        Which statistics a row sees.
     apart : dict
         From the place of a column to the statistics of rows that are fitted, once they are learned.
     """
@@ -145,6 +150,7 @@ class AllRows:
     sample: Part
     memory: float
     classes: Callable[[], Array | None]
+    parts: Parts
     apart: dict[int, Apart] = field(default_factory=dict)
 
     def reading(self, y: Array, weight: Array) -> Reading:
@@ -170,7 +176,9 @@ class AllRows:
         which = None if read.classes is None else np.array([y[np.argmax(each)] for _, each in wanted])
         values, weight = np.column_stack([each for _, each in wanted]), draft.weight / draft.weight.sum()
         center = weight @ values
-        scale = np.sqrt(weight @ (values - center) ** 2)
+        size = np.abs(values - center).max(axis=0)
+        size[size == 0] = 1.0
+        scale = size * np.sqrt(weight @ ((values - center) / size) ** 2)
         scale[scale == 0] = 1.0
         room = self.memory / len(draft.levels) / (LEVEL_BYTES + 2 * 8 * PARTS * (1 + 2 * len(center)))
         work = CountLevels(
@@ -185,10 +193,20 @@ class AllRows:
         alike = bool((draft.weight[draft.weight > 0] >= 1.0).all())  # then a weight is a number of rows
         found = work.sums(self.shards.sum(work), None if alike else self.n)
         self.apart = {k: Apart.of(sums) for k, sums in found.items()}
-        part = part_of_rows(self.sample.key)
+        part = self.parts(self.sample.key)
 
         def learned(k: int) -> tuple[list[str], Array, Array]:
             sums: LevelSums = found[k]
             return sums.levels, sums.everywhere, self.apart[k](draft.cells[k], part)
 
         return draft.finished([about for about, _ in wanted], learned)
+
+    def slim(self, columns: Encoding | None) -> Encoding | None:
+        """Return rules without the tables of levels that `apart` has: they need not be sent to where rows are."""
+        if columns is None or not self.apart:
+            return columns
+        features = (
+            replace(each, table=()) if isinstance(each, Statistic) and each.column in self.apart else each
+            for each in columns.features
+        )
+        return replace(columns, features=tuple(features))

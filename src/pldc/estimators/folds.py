@@ -18,7 +18,7 @@ from pldc.fit import CrossValidation
 from pldc.function.max_affine import Array
 from pldc.problem.losses import softmax
 from pldc.problem.recipe import Rows, Split
-from pldc.select.folds import dealt, group_folds
+from pldc.select.folds import dealt, group_folds, one_by_one
 
 CV = "a number, a splitter, or pairs of places to fit and to leave out"
 FEWEST_ROWS = 4  # that a cross-validation looks at
@@ -78,6 +78,8 @@ def folds_for_statistics(model: Any, given: Rows, groups: ArrayLike | None) -> t
     The first are pairs of places: statistics of the one are features of the other, and no row is a feature twice. A row
     that is left out has thus statistics of the rows that are fitted then. The second is None where the fit is to deal
     rows out by itself: the program looks at some of many rows only.
+
+    Rows that differ in their targets alone are dealt out one by one, see :func:`one_by_one`.
     """
     cv, classes = cross_validation(model.cv), is_classifier(model)
     found = folds_of(model, cv, given, groups)
@@ -85,12 +87,12 @@ def folds_for_statistics(model: Any, given: Rows, groups: ArrayLike | None) -> t
         splits, count = dealt(given, found, classes)
         if found > STATISTIC_FOLDS:  # of few rows left out, the statistics of the others would tell their targets
             few = dealt(given, STATISTIC_FOLDS, classes)[0]
-            return few, None if count > FEW_ROWS else splits
+            return one_by_one(given, few), None if count > FEW_ROWS else splits
         if model._pieces() == "rows" and cv.max_rows is not None and count > cv.max_rows:
-            return splits, None
-        return splits, splits if count <= FEW_ROWS or model._pieces() == "rows" else splits[:1]
+            return one_by_one(given, splits), None
+        return one_by_one(given, splits), splits if count <= FEW_ROWS or model._pieces() == "rows" else splits[:1]
     if len(found) > STATISTIC_FOLDS and groups is None:
-        return dealt(given, STATISTIC_FOLDS, classes)[0], found
+        return one_by_one(given, dealt(given, STATISTIC_FOLDS, classes)[0]), found
     free = given.weight > 0
     pairs = []
     for train, test in found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -22,6 +22,7 @@ from pldc.function.max_affine import Array
 from pldc.scale import drawn
 from pldc.scale.alike import Alike
 from pldc.scale.files import opened
+from pldc.scale.levels import Parts
 from pldc.scale.rare import with_rare
 from pldc.scale.sample import Sample, refuse_unseen
 from pldc.scale.sources import features_of, is_dask, is_source, n_far, names_in, readable, reader_of, shards_of
@@ -34,7 +35,8 @@ UNITS |= {f"{prefix}IB": 1024**k for k, prefix in enumerate("KMGT", 1)}
 MEMORY, MOST_MEMORY = 10**9, 2**63  # bytes, where nothing else is asked for; that anybody has
 SHARE, COPIES = 0.4, 8  # of the memory, for the sample: so many copies of it are there at some moment
 FEWEST, MOST = 5_000, 50_000  # rows of a sample: however many there are, it is no larger
-HELD_COPIES = 4  # of the rows that are held
+HELD_COPIES = 3  # of the rows that are held
+MANY_EQUAL = 2.0  # rows of a kind, on average, from which statistics of levels are those of all rows
 REPEATED = 1.05  # rows of a kind, on average, up to which rows with low numbers are like the others
 
 
@@ -123,34 +125,37 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     refuse_unseen(found, part, categories)
     whole = found.n <= len(part.y)
     if of_classes and not whole:
+        refuse_weightless(model.class_weight, found.labels)
         part = with_rare(shards, found, part)
-    everywhere = AllRows(shards, found.n, part, 8 * memory / 2, lambda: model.classes_ if of_classes else None)
+    frequent = np.zeros(0, dtype=np.uint64) if found.frequent is None else found.frequent.key
+    parts = Parts(found.repeated > MANY_EQUAL, frequent)
+    everywhere = AllRows(shards, found.n, part, 8 * memory / 2, lambda: model.classes_ if of_classes else None, parts)
     try:
         given = model._given(part.X, part.y, part.weight, everywhere=None if whole else everywhere)
     except OverflowError:
         raise ValueError(BEYOND) from None
     if whole:
         return given, None, part.X
-    if of_classes:
-        refuse_lost(found.labels, model.classes_)
     read = everywhere.reading(given.rows.y, given.rows.weight)
     rest = Rest(
         shards,
-        replace(read, columns=given.columns, medians=given.medians, apart=everywhere.apart),
+        replace(read, columns=everywhere.slim(given.columns), medians=given.medians, apart=everywhere.apart, parts=parts),
         found.n,
         found.span,
         sample=len(part.y),
-        held=rows_to_hold(found, int(memory / (HELD_COPIES * (given.rows.X.shape[1] + 2))), len(part.y)),
+        held=rows_to_hold(found, int(memory / (HELD_COPIES * (given.rows.X.shape[1] + 2))), most),
         classes=of_classes,
+        counts=found.counts,
     )
     return given, rest, part.X
 
 
-def refuse_lost(labels: Array, known: Array) -> None:
+def refuse_weightless(class_weight: Any, labels: Array) -> None:
     """Refuse classes of a table that are given no weight."""
-    lost = np.setdiff1d(labels, known)
-    if len(lost):
-        raise ValueError(f"Classes {lost.tolist()!s:.200} weigh nothing by class_weight: drop their rows.")
+    given = class_weight if isinstance(class_weight, Mapping) else {}
+    lost = [label for label in labels.tolist() if label in given and not given[label]]
+    if lost:
+        raise ValueError(f"Classes {lost!s:.200} weigh nothing by class_weight: drop their rows.")
 
 
 def rows_to_hold(found: Sample, room: int, sample: int) -> int:

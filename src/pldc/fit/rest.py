@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from pldc.fit.class_order import ClassOrder
 from pldc.function.max_affine import Array
 from pldc.problem.recipe import Rows
 from pldc.scale import Block, Hold, Shards, Sums, held
+from pldc.scale.held import shares_of
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Rest:
         Rows to hold for steps between the sample and all rows; 0: none.
     classes : bool
         Targets of blocks are labels.
+    counts : dict
+        From labels to the number of their rows.
     stores : list of Shards
         Of the rows that are held, once they are.
     """
@@ -96,6 +99,7 @@ class Rest:
     ended: list[int] = field(default_factory=list)
     held: int = 0
     classes: bool = False
+    counts: dict[Any, int] = field(default_factory=dict)
     stores: list[Shards] = field(default_factory=list)
 
     @property
@@ -121,8 +125,10 @@ class Rest:
             if not self.held:
                 return None
             if not self.stores:
+                share = self.held / self.n
                 with self.noted():
-                    self.stores.append(held(self.shards, Hold(self.read, self.held / self.n, self.classes)))
+                    work = Hold(self.read, share, self.classes, shares_of(self.counts, share))
+                    self.stores.append(held(self.shards, work))
             return add_held
 
         return Total(self.n, add, hold)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from pldc.scale.shards import Block, Blocks, Shards
 from pldc.scale.stacking import rows_of
 from pldc.scale.targets import keys_of, weights_of
 
+ENOUGH = 200  # rows of a class
 ROWS = 1 << 14  # of a block that is held, at least, if there are so many
 
 
@@ -48,19 +49,36 @@ class Hold:
         Of the rows to hold.
     classes : bool
         Targets are labels.
+    rare : dict
+        From the labels of classes of which more rows are held to their share; these weigh less.
     """
 
     read: Callable[[Block], Any]
     share: float
     classes: bool = False
+    rare: dict[Any, float] = field(default_factory=dict)
 
     def __call__(self, block: Block) -> Held:
         """Read."""
-        y, weight = np.asarray(block.y), weights_of(block)
-        at = np.flatnonzero((weight > 0) & (keys_of(block, self.classes) <= np.uint64(int(self.share * HIGHEST))))
+        y, weight, key = np.asarray(block.y), weights_of(block), keys_of(block, self.classes)
+        here, factor = key <= highest(self.share), np.ones(len(y))
+        for label, share in self.rare.items():
+            own = np.asarray(y == label)
+            here[own], factor[own] = key[own] <= highest(share), self.share / share
+        at = np.flatnonzero(here & (weight > 0))
         if not len(at):
             return Held()
-        return Held([Block(*self.read(Block(rows_of(block.X, at), y[at], weight[at], block.where)))])
+        return Held([Block(*self.read(Block(rows_of(block.X, at), y[at], (weight * factor)[at], block.where)))])
+
+
+def highest(share: float) -> Any:
+    """Return the highest of the numbers, as if by chance, of such a share of all rows."""
+    return np.uint64(HIGHEST if share >= 1.0 else int(share * HIGHEST))
+
+
+def shares_of(counts: dict[Any, int], share: float) -> dict[Any, float]:
+    """Return the shares of classes so rare that at this share there would not be enough rows of them."""
+    return {label: min(1.0, ENOUGH / n) for label, n in counts.items() if n * share < ENOUGH}
 
 
 def held(shards: Shards, work: Hold) -> Shards:

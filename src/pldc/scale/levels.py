@@ -1,7 +1,10 @@
 """Means of the target in the levels of categories, over all rows of any store: counted in one pass.
 
 A row must not see its own target. So its number, as if by chance, puts it into one of some parts, and its statistics
-are those of the other parts. Sums are of multiples of a small unit, so that they are exact, and the same in any order.
+are those of the other parts. Equal rows are in one part: if they are many, what the other parts lack would tell their
+target. They see the statistics of all rows, where one row more or less hardly counts.
+
+Sums are of multiples of a small unit, so that they are exact, and the same in any order.
 """
 
 from __future__ import annotations
@@ -21,11 +24,35 @@ from pldc.scale.shards import Block
 PARTS = 5
 UNIT = 2.0**20  # of sums; while they are below 2^33, they are exact
 UNKNOWN, MISSING = -1, -2
+MOST_PIECES = 64  # that are added before they are merged
+FRESH = 1 << 14  # levels by which counts may grow before they are merged
 
 
 def part_of_rows(key: Array) -> Array:
     """Return the part that each row is in, by its number."""
     return np.asarray(key % np.uint64(PARTS)).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Says which statistics a row sees.
+
+    Attributes
+    ----------
+    repeated : bool
+        Most rows are equal to others: all see the statistics of all rows.
+    frequent : array
+        Numbers of rows that are equal to many others: these do.
+    """
+
+    repeated: bool
+    frequent: Array
+
+    def __call__(self, key: Array) -> Array:
+        """Return the place of each row's statistics in `Apart.means`: its part, or that after the last."""
+        if self.repeated:
+            return np.full(len(key), PARTS)
+        return np.where(np.isin(key, self.frequent), PARTS, part_of_rows(key))
 
 
 @dataclass(frozen=True)
@@ -47,8 +74,11 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         both = Counts(self.room, self.known + other.known, self.named + other.named)
-        sizes = [len(names) for names, _ in both.known + both.named]
-        return both.merged() if sum(sizes) > 2 * max(*sizes, self.room) or len(sizes) > 64 else both
+        named, pieces = sum(len(names) for names, _ in both.named), len(both.named) + len(both.known)
+        known = [len(codes) for codes, _ in both.known]
+        return (
+            both.merged() if named > self.room + FRESH or sum(known) > 2 * max(known) + FRESH or pieces > 64 else both
+        )
 
     def merged(self) -> Counts:
         """Return the same sums, each level once."""
@@ -133,13 +163,9 @@ class CountLevels:
             places, sums = self.by_part(codes, part, numbers)
             named = places < MISSING
             names = list(new)
-            out.append(
-                Counts(
-                    self.room,
-                    ((places[~named], sums[~named]),),
-                    (([names[MISSING - 1 - place] for place in places[named]], sums[named]),),
-                )
-            )
+            fresh_names = [names[MISSING - 1 - place] for place in places[named]]
+            found = Counts(self.room, ((places[~named], sums[~named]),), ((fresh_names, sums[named]),))
+            out.append(found if len(names) <= self.room else found.merged())
         return ColumnCounts(out)
 
     def by_part(self, codes: Array, part: Array, numbers: Array) -> tuple[Array, Array]:
@@ -183,7 +209,8 @@ class Apart:
     ----------
     places : dict
         From levels, and None, to the rows of `means`.
-    means : array of shape (parts, levels + 2, m)
+    means : array of shape (parts + 1, levels + 2, m)
+        For rows of each part, and last of all rows.
     """
 
     places: dict[str | None, int]
@@ -192,7 +219,8 @@ class Apart:
     @classmethod
     def of(cls, sums: LevelSums) -> Apart:
         """Return those of sums over all rows."""
-        return cls({level: k for k, level in enumerate(sums.levels)} | {None: MISSING}, sums.apart)
+        means = np.concatenate([sums.apart, sums.everywhere[None]])
+        return cls({level: k for k, level in enumerate(sums.levels)} | {None: MISSING}, means)
 
     def __call__(self, cells: Array, part: Array) -> Array:
         """Return the numbers (n, m) of rows that are in these parts."""

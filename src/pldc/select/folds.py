@@ -100,6 +100,28 @@ def dealt(rows: Rows, folds: int, classes: bool = False) -> tuple[list[Split], i
     return [(at[label != k], at[label == k]) for k in range(folds) if (label == k).any()], count
 
 
+def one_by_one(rows: Rows, splits: list[Split]) -> list[Split]:
+    """Return folds in which rows that are equal but for their targets are dealt out one after the other.
+
+    They are measured again and again at one point, as in a table of few categories. If rows of one target lay in one
+    fold, the others would have less of it, and so would tell it.
+    """
+    part, at = np.full(len(rows.y), -1), np.flatnonzero(rows.weight > 0)
+    for k, (_, test) in enumerate(splits):
+        part[test] = k
+    key = hashes(rows.X[at] + 0.0)
+    order = np.lexsort((rows.weight[at], rows.y[at], key))
+    at, key = at[order], key[order]
+    begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+    count = np.diff(np.append(begins, len(at)))
+    first = np.repeat(begins, count)
+    several = rows.y[at][first] != rows.y[at][np.repeat(begins + count - 1, count)]
+    turn = (key % np.uint64(len(splits))).astype(np.intp) + np.arange(len(at)) - first
+    part[at[several]] = turn[several] % len(splits)
+    at = np.sort(at)
+    return [(at[part[at] != k], at[part[at] == k]) for k in range(len(splits))]
+
+
 def ranks_of_classes(rows: Rows, outputs: int) -> IntArray:
     """Return the rank of each of so many classes by content; those without a row come last."""
     rank = _rank_of_class(rows, Units.of(*rows).scale_X(rows.X)).astype(np.intp)
