@@ -137,9 +137,10 @@ def sampled(model: Any, X: Any, y: Any, weight: Any) -> tuple[Given, Rest | None
     if whole:
         return given, None, part.X
     read = everywhere.reading(given.rows.y, given.rows.weight)
+    rules = everywhere.slim(given.columns)
     rest = Rest(
         shards,
-        replace(read, columns=everywhere.slim(given.columns), medians=given.medians, apart=everywhere.apart, parts=parts),
+        replace(read, columns=rules, medians=given.medians, apart=everywhere.apart, parts=parts),
         found.n,
         found.span,
         sample=len(part.y),
