@@ -33,11 +33,19 @@ class PostgreSQL:
         return [row[1] for row in self.ask(model, "cells")]
 
 
+def connected():
+    """Return a connection to the database that is named. Where one is named, its tests run: none is skipped."""
+    try:
+        import psycopg
+    except ImportError:
+        pytest.fail("PLDC_POSTGRESQL names a database, and psycopg is not installed: pip install 'psycopg[binary]'")
+    return psycopg.connect(os.environ["PLDC_POSTGRESQL"])
+
+
 @pytest.fixture
 def postgresql():
     if "PLDC_POSTGRESQL" not in os.environ:
         pytest.skip("PLDC_POSTGRESQL names no database to connect to")
-    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
-    base = psycopg.connect(os.environ["PLDC_POSTGRESQL"])
+    base = connected()
     yield PostgreSQL(base)
     base.close()  # without a commit: settings and types are gone, too

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from tests.quick import few_kinds, few_starts
 
-from pldc import CrossValidation, DCClassifier, DCRegressor, Exact, Huber, Quantile, Seminorm
+from pldc import CrossValidation, DCClassifier, DCRegressor, Exact, Huber, Model, Quantile, Seminorm
 
 rng = np.random.default_rng(7)
 X = rng.uniform(-2, 3, (60, 3)) * [1.0, 10.0, 0.1] + [0.0, 100.0, 0.0]
@@ -84,3 +84,10 @@ def on_kinks(term, near, draw):
             gap = (term.plus.slopes[k] - term.plus.slopes[l]) @ near[a] + term.plus.offsets[k] - term.plus.offsets[l]
             out.append(near[a] + step * gap / rate)
     return np.array(out).reshape(-1, 3)
+
+
+def of_numbers(*functions, **known):
+    """A model of functions of columns x0, x1, …, whose centre is zero unless it is given."""
+    count = functions[0].n_features
+    center = np.array(known.pop("center", np.zeros(count)))
+    return Model("program", functions, center, np.ones(count), **known)

@@ -1,9 +1,16 @@
-"""What PostgreSQL does otherwise than SQLite and DuckDB: types, errors of arithmetic, settings, limits."""
+"""What PostgreSQL does otherwise than SQLite and DuckDB: types, settings, limits."""
+
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.export.fits import fitted, rows
+from tests.export.conftest import connected
+from tests.export.fits import of_numbers
 from tests.export.test_columns import of_levels, wanted_of
 from tests.export.test_sql_cells import BY_THREE, NUMBERS, levels_of, of_column
 from tests.quick import few_kinds
@@ -13,11 +20,6 @@ from pldc.columns.features import DatePart, Missing, Number
 from pldc.export import to_sql
 
 REAL = "DOUBLE PRECISION"
-
-
-def of_numbers(f):
-    """A function of columns x0, x1, …, whose centre is zero."""
-    return Model("program", (f,), np.zeros(f.n_features), np.ones(f.n_features))
 
 
 # ---------------------------------------------------------------- levels
@@ -122,29 +124,50 @@ def test_booleans_that_are_numbers(postgresql):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"sold": rng.random(80) < 0.4, "size": rng.uniform(0, 9, 80)})
     y = np.abs(table["size"] - 4) * (1 + table["sold"])
+    gaps = table.assign(sold=table["sold"].astype(object).where(rng.random(80) < 0.8, None))
     with few_kinds():
-        models = [DCRegressor().fit(table, y), DCRegressor().fit(table.astype(float).to_numpy(), y)]
-        gaps = table.assign(sold=table["sold"].astype(object).where(rng.random(80) < 0.8, None))
-        models.append(DCRegressor().fit(gaps, y))
-    for number, model in enumerate(models):
-        names = ["x0", "x1"] if number == 1 else ["sold", "size"]
-        seen = gaps if number == 2 else table
-        wanted = model.predict(seen.to_numpy(float) if number == 1 else seen)
+        models = [(DCRegressor().fit(seen, y), seen) for seen in (table, gaps)]
+    for model, seen in models:
+        wanted = model.predict(seen)
         for kind in ("BOOLEAN", "INTEGER", REAL, "REAL", "NUMERIC"):
             cells = seen["sold"].tolist()
             if kind != "BOOLEAN":
                 cells = [None if cell is None else int(cell) for cell in cells]
             postgresql.base.execute("DROP TABLE IF EXISTS t")
-            sizes = table["size"].tolist()
-            postgresql.fill("t", dict(zip(names, [kind, REAL], strict=True)), zip(cells, sizes, strict=True))
+            postgresql.fill("t", {"sold": kind, "size": REAL}, zip(cells, table["size"].tolist(), strict=True))
             np.testing.assert_allclose([row[1] for row in postgresql.ask(model, "t")], wanted, rtol=1e-9)
 
 
+def test_booleans_where_training_saw_numbers(postgresql):
+    """They must be cast in a view: the statement reads numbers as they are, and not by their text."""
+    postgresql.fill("t", {"x0": "BOOLEAN", "x1": REAL}, [(True, 2.0), (False, 3.0), (None, 4.0)])
+    postgresql.base.execute("CREATE TEMPORARY VIEW v AS SELECT id, CAST(x0 AS INTEGER) AS x0, x1 FROM t")
+    model = of_numbers(PLDC.affine([10.0, 1.0]))
+    assert [row[1] for row in postgresql.ask(model, "v")] == [12.0, 3.0, None]
+    assert [row[1] for row in postgresql.ask(replace(model, booleans=(0,)), "t")] == [12.0, 3.0, None]
+    with pytest.raises(Exception, match="cannot cast type boolean to double precision"):
+        postgresql.ask(model, "t")
+
+
+@pytest.mark.parametrize("digits", [1, 0])
+def test_numbers_are_read_to_the_last_bit(digits, postgresql):
+    """Far from the origin a text of 15 digits has no digits left."""
+    postgresql.base.execute(f"SET extra_float_digits = {digits}")
+    cells = [1e12 + 0.123456, 1e12 + 1 / 3, 1e12, None]
+    for fill in (np.nan, 0.0, 0.5, 1.0, 1e12):
+        model = replace(of_column("number", (Number(0, fill),)), center=np.array([1e12]))
+        model = replace(model, functions=(PLDC.affine([1.0], -1e12),), limits=(-np.inf, np.inf))
+        *found, missing = postgresql.of_cells(model, REAL, cells)
+        assert found == [cell - 1e12 for cell in cells[:3]]
+        assert missing == (None if np.isnan(fill) else fill - 1e12)
+
+
 @pytest.mark.parametrize("kind", ["DOUBLE PRECISION", "REAL", "NUMERIC", "TEXT"])
+@pytest.mark.parametrize("booleans", [(), (0,)])
 @pytest.mark.parametrize("fill", [0.5, 50.0])
-def test_numbers_of_any_type(kind, fill, postgresql):
-    """Those that might be booleans, by their median, are read another way."""
-    model = of_column("number", (Number(0, fill), Missing(0)))
+def test_numbers_of_any_type(kind, booleans, fill, postgresql):
+    """Those of a column that held booleans in training are read another way."""
+    model = replace(of_column("number", (Number(0, fill), Missing(0))), booleans=booleans)
     cells = [1.0, 0.0, 0.25, -3.0, 123456.75, np.nan, None]
     assert postgresql.of_cells(model, kind, cells) == [1.0, 0.0, 0.25, -3.0, 123456.75, fill + 1.0, fill + 1.0]
     third = float(np.float32(1 / 3)) if kind == "REAL" else 1 / 3
@@ -155,42 +178,6 @@ def test_cells_without_a_number(postgresql):
     model = of_numbers(PLDC.affine([1.0, 2.0]))
     postgresql.fill("t", {"x0": REAL, "x1": "INTEGER"}, [(1.0, 2), (None, 2), (np.nan, 2), (1.0, None)])
     assert [row[1] for row in postgresql.ask(model, "t")] == [5.0, None, None, None]
-
-
-LARGE = [1e150, 1e280, 1e299, 1e307, 1.7e308, 1.7976931348623157e308]
-TINY = [5e-324, 1e-310, 2.2250738585072014e-308, 1e-290, 1e-200, 1e-100]
-
-
-@pytest.mark.parametrize("scale", [1e-250, 1e-20, 1.0, 1e20, 1e250])
-def test_cells_beyond_all_reason_do_not_end_the_query(scale, postgresql):
-    """A product that is too large or too small is an error there, and no row would have a prediction."""
-    plus = MaxAffine(np.array([[1.0, 0.0], [-1.0, 1e-30]]) / scale, [0.0, 1.0])
-    f = PLDC(plus, MaxAffine(np.array([[0.0, 2.0]]) / scale, [0.0]))
-    cells = [0.0, *LARGE, *TINY, scale, 2.5 * scale, 1e30 * scale]
-    cells += [-cell for cell in cells]
-    points = np.array([(a, b) for a in cells for b in (0.0, a, -a, scale)])
-    postgresql.fill("t", {"x0": REAL, "x1": REAL}, points.tolist())
-    found = np.array([row[1] for row in postgresql.ask(of_numbers(f), "t")], dtype=float)
-    near = np.abs(points).max(axis=1) <= 1e30 * scale
-    with np.errstate(over="ignore", invalid="ignore"):
-        wanted = f(points)
-    assert near.sum() > 30 and np.isnan(found).sum() > 20
-    assert (np.isfinite(found) | ~near).all()
-    there = np.isfinite(found)
-    np.testing.assert_allclose(found[there], wanted[there], rtol=1e-9, atol=1e-200)
-
-
-@pytest.mark.parametrize("kind", ["default", "program", "quantiles", "three classes", "hinge loss"])
-def test_strange_cells_take_no_prediction_from_other_rows(kind, postgresql):
-    near = rows(kind)[:40].copy()
-    strange = np.array([*LARGE, *TINY, np.inf])
-    both = np.vstack([near, np.column_stack([np.concatenate([strange, -strange]), np.resize(near[:, 1:], (26, 2))])])
-    names = [*getattr(fitted(kind), "feature_names_in_", ["x0", "x1", "x2"])]
-    postgresql.fill("t", dict.fromkeys(names, REAL), both.tolist())
-    found = [row[1:] for row in postgresql.ask(fitted(kind), "t")]
-    postgresql.base.execute("DELETE FROM t WHERE id >= 40")
-    assert [row[1:] for row in postgresql.ask(fitted(kind), "t")] == found[:40]
-    assert found[52][0] is None and None not in found[0]
 
 
 # ---------------------------------------------------------------- dates
@@ -276,3 +263,35 @@ def test_many_features_or_pieces(pieces, features, postgresql):
     f, X = PLDC(*parts), rng.standard_normal((3, features)).astype(np.float32).astype(float)
     postgresql.fill("t", {f"x{k}": "REAL" for k in range(features)}, X.tolist())
     np.testing.assert_allclose([row[1] for row in postgresql.ask(f, "t")], f(X), rtol=1e-9)
+
+
+# ---------------------------------------------------------------- the server of the tests
+
+
+def test_a_database_that_is_named_needs_psycopg(monkeypatch):
+    """A skipped test would look like one that passed."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(pytest.fail.Exception, match="psycopg is not installed"):
+        connected()
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_folder_of_the_server_may_have_blanks_and_be_relative(whole, postgresql):
+    script = Path(__file__).parents[2] / ".ci/postgresql"
+    place = Path(tempfile.mkdtemp(dir="/tmp", prefix="pldc sql "))  # paths of sockets must be short
+    place.chmod(0o755)
+    folder = place / "in here"
+    folder.mkdir()
+    try:
+        given = str(folder) if whole else folder.name
+        started = subprocess.run([script, "start", given], cwd=place, capture_output=True, text=True)
+        if started.returncode == 3:
+            pytest.skip("PostgreSQL is on another machine")
+        assert started.returncode == 0, started.stderr
+        own = type(postgresql.base).connect(host=str(folder), port=5432, user="pldc", dbname="postgres")
+        assert own.execute("SELECT 1").fetchall() == [(1,)]
+        own.close()
+    finally:
+        subprocess.run([script, "stop", given], cwd=place, check=True)
+        assert not folder.exists()
+        place.rmdir()

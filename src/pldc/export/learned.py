@@ -37,6 +37,8 @@ class Learned(NamedTuple):
         Name and kind of each column of the table: "number", "category" or "date".
     features : tuple of Feature
         How each feature is made of a column; the fill of a number is NaN if nothing is known to put there.
+    booleans : tuple of int
+        Places of the columns that held nothing but True and False in training.
     center : array
         Typical values of the features: sums around them lose least, in single precision or far from the origin.
     version : str
@@ -50,6 +52,7 @@ class Learned(NamedTuple):
     temperature: float | None
     columns: tuple[tuple[str, str], ...]
     features: tuple[Any, ...]
+    booleans: tuple[int, ...]
     center: Array
     version: str
 
@@ -126,6 +129,7 @@ def learned(model: Any, dtype: type = np.float64) -> Learned:
         temperature=record.temperature,
         columns=columns,
         features=features,
+        booleans=record.booleans,
         center=center,
         version=record.version,
     )

@@ -18,6 +18,7 @@ from pldc.export.sql_columns import (
     column_name,
     read_cells,
 )
+from pldc.export.sql_range import LARGEST, Range, least, product
 from pldc.function.checks import shown
 
 MOST_COLUMNS = 1500  # of a step: SQLite allows 2000, PostgreSQL 1664
@@ -70,7 +71,8 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
     inputs = [f"x{k}" for k in range(len(known.features))]
     outputs = [f"f{k}" for k in range(len(known.functions))]
     cells = [f"{cell_of(name)} AS {short}" for name, short in zip(keep, kept, strict=True)]
-    features = zip(centred_features(known, words), inputs, strict=True)
+    reach = Range.of_features(known)
+    features = zip(centred_features(known, words, reach), inputs, strict=True)
     first = [*kept, *(f"{expression} AS {short}" for expression, short in features)]
     tag = _tag(parts)
     before, zero = f"{tag}cells", words.double.format(words.number(0.0))
@@ -81,20 +83,21 @@ def to_sql(model: Any, table: str | Sequence[str], dialect: str = "sqlite", keep
     ]
     carried = [*kept, *inputs]
     for number, (hinges, terms) in enumerate(known.groups(), start=1):
-        columns, before = list(inputs), f"{tag}{number - 1}"
+        columns, before = reach.named(inputs), f"{tag}{number - 1}"
         if hinges is not None:
-            bent = {f"r{k}": _ramp(words, *ramp) for k, ramp in enumerate(ramps(hinges))}
+            bends = Range.of_ramps([term for _, term in terms], len(inputs))
+            bent = {f"r{k}": _ramp(words, bends, k, *ramp) for k, ramp in enumerate(ramps(hinges))}
             steps.append(
                 _step(f"{before}_bent", [*carried, *outputs, *(f"{e} AS {r}" for r, e in bent.items())], before)
             )
-            columns, before = [*inputs, *bent], f"{before}_bent"
+            columns, before = [*columns, *bends.named(bent)], f"{before}_bent"
         values = []
         for k, short in enumerate(outputs):
             own = [_difference(words, pieces(term), columns) for function, term in terms if function == k]
             values.append(f"{_total([short, *own])} AS {short}" if own else short)
         steps.append(_step(f"{tag}{number}", [*carried, *values], before))
     names = [f"{short} AS {column_name(name)}" for name, short in zip(keep, kept, strict=True)]
-    fine = _every(all_there(known, words, inputs))
+    fine = _every(all_there(known, words, inputs, reach))
     finish = _regression if known.classes is None else _classes
     steps_after, results = finish(known, words, carried, outputs, f"{tag}{len(known.groups())}", fine)
     clash = {result.rsplit(" AS ", 1)[1] for result in results} & set(keep)
@@ -156,21 +159,29 @@ def _every(conditions: list[str]) -> str:
     return " AND ".join(conditions)
 
 
-def _difference(words: Dialect, parts: tuple[list[list[float]], list[list[float]]], columns: list[str]) -> str:
+def _difference(
+    words: Dialect, parts: tuple[list[list[float]], list[list[float]]], columns: list[tuple[str, float]]
+) -> str:
     plus, minus = (words.largest([_piece(words, piece, columns) for piece in part]) for part in parts)
     return f"(({plus}) - ({minus}))"
 
 
-def _piece(words: Dialect, piece: list[float], columns: list[str]) -> str:
+def _piece(words: Dialect, piece: list[float], columns: list[tuple[str, float]]) -> str:
+    """Return slopes times columns, each given with its gentlest slope but those that must be guarded."""
     *slopes, offset = piece
-    return _total(
-        [f"{words.number(s)}*{c}" for s, c in zip(slopes, columns, strict=True) if s] + [words.number(offset)]
-    )
+    products = [
+        product(s, c) if words.strict and abs(s) < gentlest else f"{words.number(s)}*{c}"
+        for s, (c, gentlest) in zip(slopes, columns, strict=True)
+        if s
+    ]
+    return _total([*products, words.number(offset)])
 
 
-def _ramp(words: Dialect, source: int, start: float, width: float) -> str:
-    inside = f"(x{source} - {words.number(start)}) / {words.number(width)}"
-    return _cut(words, inside, 0.0, 1.0)
+def _ramp(words: Dialect, bends: Range, number: int, source: int, start: float, width: float) -> str:
+    inside = f"(x{source} - {words.number(start)})"
+    if words.strict:
+        return bends.ramp(number, inside, width)
+    return _cut(words, f"{inside} / {words.number(width)}", 0.0, 1.0)
 
 
 def _cut(words: Dialect, value: str, low: float, high: float) -> str:
@@ -214,10 +225,19 @@ def _classes(
     )
     results = [f"CASE {cases} END AS prediction", *(f"{short} AS score_{k}" for k, short in enumerate(outputs))]
     if known.temperature is not None:
-        warmth = words.number(known.temperature)
-        powers = [_cut(words, f"{warmth}*({short} - best)", SMALLEST_EXPONENT, np.inf) for short in outputs]
+        powers = [_power(words, known.temperature, f"({short} - best)") for short in outputs]
         shares = [f"CASE WHEN best IS NULL THEN NULL ELSE exp({power}) END AS p{k}" for k, power in enumerate(powers)]
         steps.append(_step(f"{before}_powers", [*carried, *outputs, "best", *shares], f"{before}_best"))
         total = _total([f"p{k}" for k in range(len(outputs))])
         results += [f"p{k} / ({total}) AS probability_{k}" for k in range(len(outputs))]
     return steps, results
+
+
+def _power(words: Dialect, warmth: float, lead: str) -> str:
+    """Return temperature times lead, which is cut first: PostgreSQL calls too large and too small a product errors."""
+    if not words.strict:
+        return _cut(words, f"{words.number(warmth)}*{lead}", SMALLEST_EXPONENT, np.inf)
+    if not warmth:
+        return words.double.format(words.number(0.0))
+    power = f"{warmth!r}*{_cut(words, lead, max(SMALLEST_EXPONENT / warmth, -LARGEST), np.inf)}"
+    return f"CASE WHEN {lead} > {-least(warmth)} THEN 0.0 ELSE {power} END" if warmth < 1.0 else power

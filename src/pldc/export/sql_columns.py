@@ -12,10 +12,9 @@ import numpy as np
 
 from pldc.columns.features import MONDAY
 from pldc.export.learned import Learned, levels, number_of
-from pldc.export.sql_range import kept_in_room, no_crumbs, room, steepest
+from pldc.export.sql_range import LARGEST, MEASURED, Range, less_centre, smallest
 
 MOST_ARGUMENTS = 50  # of a function: SQLite may allow no more than 100
-LARGEST = 1.7e308  # of a number: what is beyond is none
 MOST_BYTES = 63  # of a name in PostgreSQL, which cuts off what is longer
 SOURCE = "source_row"  # what the table is called in the statement
 
@@ -29,9 +28,9 @@ class Dialect:
     where the table cannot tell them from 0 and 1. `numeral` is a cell that is no whole number but a number, else NULL:
     databases have other texts for such than Python. `sure` says that literals are read to the last bit.
 
-    `either` is the number in a cell that may be a boolean, where `real` takes none. `double` makes a floating-point
-    number of a choice between literals. `strict` says that a product is an error if it is too large for a
-    floating-point number, or so small that it would be zero.
+    `either` is the number in a cell of a column that held booleans in training, which `real` does not take. `double`
+    makes a floating-point number of a choice between literals. `strict` says that a product is an error if it is too
+    large for a floating-point number, or so small that it would be zero.
     """
 
     greatest: str
@@ -176,7 +175,7 @@ def read_cells(known: Learned, words: Dialect) -> list[str]:
     for place in sorted({feature.column for feature in known.features}):
         name, kind = known.columns[place]
         text = words.booleans if _doubtful(known, words, place) else words.text
-        number = words.either if _maybe_boolean(known, words, place) else words.real
+        number = words.either if words.either and place in known.booleans else words.real
         cell = {"number": number, "category": text, "date": words.days}[kind]
         out.append(f"{cell.format(cell_of(name))} AS c{place}")
         if kind == "category" and _numeric(known, words, place):
@@ -184,37 +183,30 @@ def read_cells(known: Learned, words: Dialect) -> list[str]:
     return out
 
 
-def centred_features(known: Learned, words: Dialect) -> list[str]:
+def centred_features(known: Learned, words: Dialect, reach: Range) -> list[str]:
     """Return the expression of each feature of the cells, less the centre."""
     out = []
-    for feature, middle, slope in zip(known.features, known.center.tolist(), steepest(known), strict=True):
-        value = FEATURES[feature.kind](known, words, feature)
+    for k, (feature, middle) in enumerate(zip(known.features, known.center.tolist(), strict=True)):
+        value, measured = FEATURES[feature.kind](known, words, feature), feature.kind in MEASURED
         if middle:
-            value = f"{value} - {words.number(middle)}"
-        elif words.strict and feature.kind == "number" and slope:
-            value = no_crumbs(value, slope)
-        if feature.kind not in MEASURED:
+            value = less_centre(value, middle) if words.strict else f"{value} - {words.number(middle)}"
+        if words.strict:
+            value = reach.no_crumbs(value, k, smallest(feature, middle))
+        if not measured:
             value = words.double.format(value)
         elif words.strict:
-            value = kept_in_room(value, slope)
+            value = reach.kept(value, k)
         out.append(value)
     return out
 
 
-def all_there(known: Learned, words: Dialect, inputs: Sequence[str]) -> list[str]:
+def all_there(known: Learned, words: Dialect, inputs: Sequence[str], reach: Range) -> list[str]:
     """Return conditions for a prediction: no number is missing that nothing stands in for, or infinite, or no number.
 
     A cell that is no number is infinite up to here. Functions would skip it, or cut it to the limits.
     """
-    every = zip(inputs, known.features, steepest(known), strict=True)
-    measured = [(short, slope) for short, feature, slope in every if feature.kind in MEASURED]
-    return [f"abs({short}) <= {room(slope) if words.strict else LARGEST}" for short, slope in measured]
-
-
-def _maybe_boolean(known: Learned, words: Dialect, place: int) -> bool:
-    """Say whether a column of numbers may be one of booleans: the median of these is 0, 1 or in the middle."""
-    fills = [f.fill for f in known.features if f.column == place and f.kind == "number"]
-    return bool(words.either) and any(np.isnan(fill) or fill in (0.0, 0.5, 1.0) for fill in fills)
+    measured = [k for k, feature in enumerate(known.features) if feature.kind in MEASURED]
+    return [f"abs({inputs[k]}) <= {reach.room(k) if words.strict else LARGEST}" for k in measured]
 
 
 def _doubtful(known: Learned, words: Dialect, place: int) -> bool:
@@ -273,5 +265,4 @@ def _date(known: Learned, words: Dialect, feature: Any) -> str:
     return f"CASE WHEN c{feature.column} IS NULL THEN {number(feature.fill)} ELSE {value} END"
 
 
-MEASURED = ("number", "date")  # kinds of features that may be as large as a cell
 FEATURES = {"number": _number, "missing": _missing, "level": _level, "statistic": _statistic, "date": _date}
