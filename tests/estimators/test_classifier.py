@@ -258,7 +258,7 @@ def test_probabilities_at_a_small_lam_are_those_of_the_returned_scores():
     model = DCClassifier(n_pieces="rows", lam=1e-6, n_jobs=1).fit(*draw(60))
     X, y = draw(2000)
     scores = np.array([f(X) for f in model.model_.functions])
-    best = softmax(calibrate(scores, Rows(X, y.astype(float), np.ones(2000))) * scores)[y, np.arange(2000)]
+    best = softmax(calibrate(scores, Rows(X, y.astype(float), np.ones(2000)))[0] * scores)[y, np.arange(2000)]
     own = model.predict_proba(X)[np.arange(2000), y]
     assert -np.log(own).mean() < 0.1 - np.log(best).mean()
 

@@ -3,6 +3,10 @@
 Fits as they come are in test_defaults.py and test_checks.py.
 """
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.metrics import r2_score
@@ -118,3 +122,28 @@ def test_a_seed_is_a_result_and_another_another(fitted):
     expected = fitted.predict(GRID)
     assert np.array_equal(zero, expected) and np.array_equal(first, again)
     assert not np.array_equal(three, expected) and not np.array_equal(first, expected)
+
+
+CODE = """
+import sys
+import numpy as np
+from pldc import DCRegressor
+rng = np.random.default_rng(0)
+X = rng.uniform(-1, 1, (17_000, 4))
+y = np.abs(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(17_000)
+sys.path.insert(0, ".")
+from tests.quick import few_kinds
+with few_kinds():
+    print(DCRegressor().fit(X, y).predict(X[:2000]).tobytes().hex())
+"""
+
+
+def test_numbers_of_blas_threads_change_no_fit_of_many_rows():
+    """Here descents are in single precision, and rounding parts them: so nothing may be rounded otherwise."""
+    found = []
+    for threads in ("1", "2"):
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        own = os.environ | dict.fromkeys(names, threads)
+        out = subprocess.run([sys.executable, "-c", CODE], env=own, capture_output=True, text=True, check=True)
+        found.append(np.frombuffer(bytes.fromhex(out.stdout.strip())))
+    assert np.abs(found[0] - found[1]).max() <= 1e-6 * np.ptp(found[0])

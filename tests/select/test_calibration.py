@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from pldc.problem.recipe import Rows
-from pldc.select.calibration import calibrate
+from pldc.select import calibration
+
+
+def calibrate(*given):
+    """The temperature alone."""
+    temperature, levels = calibration.calibrate(*given)
+    assert not levels.any()
+    return temperature
 
 
 @pytest.mark.parametrize("n", [6, 60])
@@ -72,3 +79,40 @@ def test_a_prior_pulls_towards_one_as_so_many_rows_would(prior):
     assert loss(found) <= min(loss(t) for t in np.geomspace(0.05, 20, 400)) + 1e-9
     assert abs(np.log(found)) < abs(np.log(calibrate(scores, rows))) if prior else found > 1.3
     assert prior < 1e6 or found == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_a_temperature_leaves_rare_classes_rare(m):
+    """The mean probability of each class lies between its share and what it was; and the order of rows stays."""
+    rng = np.random.default_rng(m)
+    y = (rng.uniform(size=4000) < 0.01).astype(int) + (m - 2) * (rng.uniform(size=4000) < 0.3)
+    scores = np.log(np.array([[0.99], [0.01], [0.3]])[:m]) + 2.0 * rng.normal(size=(m, 4000))
+    rows = Rows(rng.normal(size=(4000, 1)), y, rng.uniform(0.5, 1.5, 4000))
+    share = rows.weight / rows.weight.sum()
+    shares = np.bincount(y, weights=share, minlength=m)
+    temperature, levels = calibration.calibrate(scores, rows, 10.0, shares)
+
+    def mean(F):
+        return np.exp(F - np.logaddexp.reduce(F, axis=0)) @ share
+
+    assert temperature < 0.7 and levels[0] == 0.0
+    wanted = np.sqrt(mean(scores) * shares)
+    np.testing.assert_allclose(mean(temperature * (scores + levels[:, None])), wanted / wanted.sum(), rtol=1e-5)
+    rare = shares.argmin()
+    assert mean(temperature * scores)[rare] > 2 * mean(scores)[rare]  # what it would be
+
+
+def test_probabilities_of_a_rare_class_are_near_its_share():
+    from pldc import DCClassifier
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 4))
+    score = -6.5 + 1.2 * X[:, 0] + 0.8 * np.abs(X[:, 1]) + 0.7 * X[:, 2] * X[:, 3]
+    y = (rng.uniform(size=3000) < 1 / (1 + np.exp(-score))).astype(int)
+    model = DCClassifier().fit(X, y)
+    assert 10 < y.sum() < 60
+    assert 0.5 < model.predict_proba(X)[:, 1].mean() / y.mean() < 1.7
+    few = model.simplify(X, y, n_pieces=2)
+    assert 0.5 < few.predict_proba(X)[:, 1].mean() / y.mean() < 1.7
+    margin = model.decision_function(X) * model.model_.temperature
+    np.testing.assert_allclose(1 / (1 + np.exp(-margin)), model.predict_proba(X)[:, 1], atol=1e-12)

@@ -37,7 +37,7 @@ from pldc.problem.recipe import Recipe, Rows
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.choose import solver_setting
 from pldc.solve.run import Monitor
-from pldc.solve.workers import blas_threads
+from pldc.solve.workers import blas_threads, one_blas_thread
 
 MOST_PIECES = 10_000  # of each part, that can be asked for
 
@@ -74,9 +74,10 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         if monitor is not None and not callable(monitor):
             raise TypeError(f"monitor must be callable, got {shown(monitor)}.")
         clock = Clock()
-        given, rest, X = given_and_rest(self, X, y, sample_weight, groups)
-        read = clock.spent()  # counts, too: it may be a pass over a table of any size
-        found = fit(given.rows, settings_left(self._settings(given, groups), read), monitor, rest)
+        with one_blas_thread():
+            given, rest, X = given_and_rest(self, X, y, sample_weight, groups)
+            read = clock.spent()  # counts, too: it may be a pass over a table of any size
+            found = fit(given.rows, settings_left(self._settings(given, groups), read), monitor, rest)
         self._take(found, given, booleans_of(X))
         name = y if isinstance(y, str) else getattr(y, "name", None)
         self.model_ = replace(
@@ -131,7 +132,8 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         if hasattr(self, "feature_names_in_"):
             simple.feature_names_in_ = self.feature_names_in_
         settings = self._settings(given, groups, folds=FOLDS if groups is None and given.folds is None else None)
-        found = simplify(self.model_, self._folds, given.rows, n_pieces, settings)
+        with one_blas_thread():
+            found = simplify(self.model_, self._folds, given.rows, n_pieces, settings)
         if found.interrupted:
             raise KeyboardInterrupt("Interrupted; nothing was returned.")
         simple._take(found, given, self.model_.booleans)

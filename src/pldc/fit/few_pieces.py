@@ -121,12 +121,26 @@ def compact_model(
         except KeyboardInterrupt:
             found, interrupted = search.found, True
     folds = cross_fit(found, rows, settings.clip and recipe.outputs == 1)
+    temperature = None if recipe.outputs == 1 else 1.0
+    if recipe.outputs > 1 and folds is not None:
+        temperature, shift = warmed(folds)
+        folds = folds.shifted(shift)
+        members = [tuple(f + float(b) for f, b in zip(each, shift, strict=True)) for each in found.functions]
+        found = replace(found, functions=members)
     if total is None and folds is not None:
         members, moved = at_level(found.functions, folds, settings)
         if moved is not folds:
             score, folds = settings.score_in_units_of(rows), moved
             found = replace(found, functions=members, score=folds.mean(lambda v, t, _: score(v, t)))
-    return model_of(found, task, folds, settings), folds, interrupted
+    return model_of(found, task, temperature, settings), folds, interrupted
+
+
+def warmed(folds: CrossFit) -> tuple[float, Array]:
+    """Return the temperature of scores, by the rows left out, and what to add to them so that classes keep shares."""
+    scores, rows = np.concatenate(folds.values, axis=1), folds.rows
+    count = np.bincount(rows.y.astype(np.intp), weights=rows.weight, minlength=len(scores))
+    shares = np.maximum(count / rows.weight.sum(), 1.0 / (1.0 + len(scores) * len(rows.y)))  # one may be in no row
+    return calibrate(scores, folds.left_out, TEMPERATURE_PRIOR, shares)
 
 
 def beginning(splits: list[Split], m: int) -> list[Split]:
@@ -166,14 +180,11 @@ def one_row_more(rows: Rows) -> Callable[[Array, Rows], float]:
     return score
 
 
-def model_of(found: Found, task: Task, folds: CrossFit | None, settings: Settings) -> Model:
+def model_of(found: Found, task: Task, temperature: float | None, settings: Settings) -> Model:
     """Write down what was found."""
-    y = task.rows.y
-    span, temperature = (-np.inf, np.inf), None if task.classes == 1 else 1.0
+    y, span = task.rows.y, (-np.inf, np.inf)
     if task.classes == 1:
         span = float(y.min()), float(y.max())
-    elif folds is not None:
-        temperature = calibrate(np.concatenate(folds.values, axis=1), folds.left_out, TEMPERATURE_PRIOR)
     starts = max(len(found.functions) // max(len(found.entries), 1), 1)
     scores = np.array([score for _, score in found.scores])
     return Model(

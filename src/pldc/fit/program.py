@@ -73,7 +73,7 @@ def of_classes(model: Model, recipe: Recipe, search: Search | None) -> Model:
     if recipe.loss.gives_probabilities or search is None:  # of too few rows to leave any out: as they are
         return replace(model, temperature=1.0)
     tests = Rows(*(np.concatenate([getattr(test, name) for test in search.test]) for name in Rows._fields))
-    return replace(model, temperature=calibrate(np.concatenate(search.left_out(), axis=1), tests))
+    return replace(model, temperature=calibrate(np.concatenate(search.left_out(), axis=1), tests)[0])
 
 
 def choose_lam(

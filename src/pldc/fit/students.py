@@ -10,7 +10,7 @@ import numpy as np
 
 from pldc.compact.clock import Clock
 from pldc.compact.student import CLASS_STARTS, STARTS, Student, agreement, learn, r_squared
-from pldc.fit.few_pieces import TEMPERATURE_PRIOR, at_level, in_few_digits, task_of
+from pldc.fit.few_pieces import at_level, in_few_digits, task_of, warmed
 from pldc.fit.settings import Settings
 from pldc.fit.steps import Steps
 from pldc.function.max_affine import Array
@@ -18,7 +18,6 @@ from pldc.function.pldc import PLDC
 from pldc.model import ClassSimplification, Model, Simplification
 from pldc.problem.losses import LogLoss, softmax
 from pldc.problem.recipe import Rows
-from pldc.select.calibration import calibrate
 from pldc.select.cross_fit import CrossFit
 from pldc.solve.workers import Workers
 
@@ -64,10 +63,8 @@ def simplified(
         few = learned(teacher, folds, rows, n_pieces, settings, clock, of_sample)
     model = replace(teacher, kind="simplified", functions=few.functions, program=None, cv_score=None, errors=None)
     if settings.recipe.outputs > 1:
-        model = of_classes(model, few, folds, settings)
-    else:
-        model = of_values(model, few, folds, settings)
-    return model, few.folds, interrupted
+        return *of_classes(model, few, folds, settings), interrupted
+    return of_values(model, few, folds, settings), few.folds, interrupted
 
 
 def learned(
@@ -155,13 +152,16 @@ def of_values(model: Model, few: Learned, before: CrossFit | None, settings: Set
     return replace(model, simplification=about, cv_score=about.score)
 
 
-def of_classes(model: Model, few: Learned, before: CrossFit | None, settings: Settings) -> Model:
-    """Add what the few pieces of a classification cost, and the temperature of their scores."""
+def of_classes(
+    model: Model, few: Learned, before: CrossFit | None, settings: Settings
+) -> tuple[Model, CrossFit | None]:
+    """Add what the few pieces of a classification cost, and the temperature of their scores; return the folds, too."""
     if few.folds is None or before is None:  # they were taught probabilities
         about = ClassSimplification(few.n_pieces, few.fidelity, np.nan, np.nan, np.nan, np.nan)
-        return replace(model, simplification=about, temperature=1.0)
-    after = few.folds
-    warm, old = calibrate(np.concatenate(after.values, axis=1), after.left_out, TEMPERATURE_PRIOR), model.temperature
+        return replace(model, simplification=about, temperature=1.0), few.folds
+    (warm, shift), old = warmed(few.folds), model.temperature
+    after = few.folds.shifted(shift)
+    functions = tuple(f + float(b) for f, b in zip(model.functions, shift, strict=True))
     scores = [replace(after, values=[warm * F for F in after.values])]
     scores.append(replace(before, values=[(old or 1.0) * F for F in before.values]))
     score = settings.score or log_score
@@ -175,7 +175,7 @@ def of_classes(model: Model, few: Learned, before: CrossFit | None, settings: Se
         error=wrong[0],
         error_before=wrong[1],
     )
-    return replace(model, simplification=about, temperature=warm, cv_score=about.score)
+    return replace(model, functions=functions, simplification=about, temperature=warm, cv_score=about.score), after
 
 
 def log_score(F: Array, rows: Rows) -> float:

@@ -51,6 +51,9 @@ def labels_of(y: Array, weight: Array) -> tuple[Array, Array]:
     """Return the labels of a block that have weight, each once, and their rows; missing ones are refused."""
     if y.dtype.kind == "c":
         raise ValueError("y holds complex numbers in a block: Complex data not supported. Give labels.")
+    if y.dtype.kind == "f" and (np.isfinite(y) & (y != np.rint(y))).any():
+        strange = y[np.isfinite(y) & (y != np.rint(y))][0]
+        raise ValueError(f"Unknown label type: continuous. A block holds the target {strange}: take DCRegressor.")
     check_labels(y.astype(object) if y.dtype.kind in "fMm" and np.isnan(y).any() else y)
     return np.unique(y[weight > 0], return_counts=True)
 

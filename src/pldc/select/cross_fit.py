@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,3 +53,8 @@ class CrossFit:
         share = np.array([t.weight.sum() for t in tests])
         each = [number(v, t, k) for k, (v, t) in enumerate(zip(self.values, tests, strict=True))]
         return float(share / share.sum() @ each)
+
+    def shifted(self, by: Array) -> CrossFit:
+        """Return the fits with a number added to the scores of each class."""
+        functions = [tuple(f + float(b) for f, b in zip(each, by, strict=True)) for each in self.functions]
+        return replace(self, functions=functions, values=[v + by[:, None] for v in self.values])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from types import TracebackType
 from typing import Any
@@ -15,7 +16,10 @@ SMALLEST_BLOCK = 64
 
 
 def blas_threads() -> int:
-    """Return the number of threads that the BLAS would use now."""
+    """Return the number of threads that the BLAS would use now, if nobody here held it to one."""
+    held = _limit.held()
+    if held is not None:
+        return held
     found = ThreadpoolController().lib_controllers
     return max([1, *(library.num_threads for library in found if library.user_api == "blas")])
 
@@ -39,6 +43,11 @@ class _BlasLimit:
             self._users += 1
             return self._available
 
+    def held(self) -> int | None:
+        """Return the number of threads that the BLAS had before it was limited; None if it is not."""
+        with self._lock:
+            return self._available if self._users else None
+
     def release(self) -> None:
         """Restore the BLAS when nobody needs the limit any more."""
         with self._lock:
@@ -48,6 +57,16 @@ class _BlasLimit:
 
 
 _limit = _BlasLimit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold the BLAS to one thread: with more a sum ends in other digits, and a descent may end elsewhere for it."""
+    _limit.acquire()
+    try:
+        yield
+    finally:
+        _limit.release()
 
 
 class Workers:
