@@ -85,8 +85,9 @@ def test_a_prior_pulls_towards_one_as_so_many_rows_would(prior):
 def test_a_temperature_leaves_rare_classes_rare(m):
     """The mean probability of each class lies between its share and what it was; and the order of rows stays."""
     rng = np.random.default_rng(m)
-    y = (rng.uniform(size=4000) < 0.01).astype(int) + (m - 2) * (rng.uniform(size=4000) < 0.3)
-    scores = np.log(np.array([[0.99], [0.01], [0.3]])[:m]) + 2.0 * rng.normal(size=(m, 4000))
+    chance = np.array([0.99, 0.01] if m == 2 else [0.69, 0.01, 0.3])
+    y = rng.choice(m, size=4000, p=chance)
+    scores = np.log(chance)[:, None] + 2.0 * rng.normal(size=(m, 4000))
     rows = Rows(rng.normal(size=(4000, 1)), y, rng.uniform(0.5, 1.5, 4000))
     share = rows.weight / rows.weight.sum()
     shares = np.bincount(y, weights=share, minlength=m)

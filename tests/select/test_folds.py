@@ -162,6 +162,9 @@ def test_rows_that_differ_in_their_targets_alone_are_dealt_one_by_one():
     before = np.full(300, -1)
     for k, (_, here) in enumerate(splits):
         before[here] = k
+    twice = Rows(np.repeat(np.arange(4.0), 20)[:, None], np.tile(np.repeat(np.arange(10.0), 2), 4), np.ones(80))
+    for one, other in zip(one_by_one(twice, dealt(twice, 4)[0]), dealt(twice, 4)[0], strict=True):
+        np.testing.assert_array_equal(one[1], np.sort(other[1]))  # a row that is there twice stays together
     alone = (x >= 7) & (weight > 0)
     np.testing.assert_array_equal(part[alone], before[alone])
     order = rng.permutation(300)

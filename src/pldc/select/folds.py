@@ -100,11 +100,15 @@ def dealt(rows: Rows, folds: int, classes: bool = False) -> tuple[list[Split], i
     return [(at[label != k], at[label == k]) for k in range(folds) if (label == k).any()], count
 
 
-def one_by_one(rows: Rows, splits: list[Split]) -> list[Split]:
-    """Return folds in which rows that are equal but for their targets are dealt out one after the other.
+MANY_EQUAL = 2  # rows of each target at one point, from which they are measured again and again
 
-    They are measured again and again at one point, as in a table of few categories. If rows of one target lay in one
-    fold, the others would have less of it, and so would tell it.
+
+def one_by_one(rows: Rows, splits: list[Split]) -> list[Split]:
+    """Return folds in which rows that are equal but for few targets are dealt out one after the other.
+
+    They are measured again and again at one point, as in a table of few categories, so that there are more than
+    `MANY_EQUAL` rows for each of several targets. If rows of one target lay in one fold, the others would have less of
+    it, and so would tell it. Rows that are merely there twice stay together.
     """
     part, at = np.full(len(rows.y), -1), np.flatnonzero(rows.weight > 0)
     for k, (_, test) in enumerate(splits):
@@ -115,7 +119,10 @@ def one_by_one(rows: Rows, splits: list[Split]) -> list[Split]:
     begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
     count = np.diff(np.append(begins, len(at)))
     first = np.repeat(begins, count)
-    several = rows.y[at][first] != rows.y[at][np.repeat(begins + count - 1, count)]
+    new = np.append(True, np.diff(rows.y[at]) != 0)
+    new[begins] = True
+    targets = np.add.reduceat(new.astype(np.intp), begins) if len(begins) else count
+    several = np.repeat((targets > 1) & (count > MANY_EQUAL * targets), count)
     turn = (key % np.uint64(len(splits))).astype(np.intp) + np.arange(len(at)) - first
     part[at[several]] = turn[several] % len(splits)
     at = np.sort(at)
