@@ -180,7 +180,7 @@ def test_rows_are_held_by_the_workers_whatever_happens_to_one(cluster, client, r
     assert killed and model.passes_ == one.passes_ == (N, 1200, 4, 2500)
     assert apart(model.predict(X), one, X, y) < 1e-6
     (store,) = held
-    assert len(store.blocks) <= 32 < N / 150
+    assert len(store.blocks) <= 8 < N / 150
     found = store.sum(lambda block: Sums((np.array([len(block.y)]), block.X.sum(axis=0))))
     assert abs(found[0][0] - 2500) < 150
 

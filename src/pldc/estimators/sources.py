@@ -14,7 +14,7 @@ from pldc.columns.cells import Table
 from pldc.compact.polish import HELD_ROWS
 from pldc.estimators.blocks import BEYOND, AllRows
 from pldc.estimators.checks import shown
-from pldc.estimators.tables import Given, refuse_name
+from pldc.estimators.tables import Given, refuse_name, refuse_no_table
 from pldc.fit import Settings
 from pldc.fit.rest import Rest
 from pldc.fit.spine import SHORTEST_FIT
@@ -85,6 +85,8 @@ def given_and_rest(model: Any, X: Any, y: Any, weight: Any, groups: Any) -> tupl
     memory_of(model.max_memory)
     if not streams(model, X):
         X = table_of(X)
+        if isinstance(y, str):
+            refuse_no_table(X)  # of what cannot be read here a name is not what is wrong
         refuse_name(X, y)
         return model._given(X, y, weight, groups), None, X
     if groups is not None:

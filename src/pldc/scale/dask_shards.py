@@ -12,7 +12,9 @@ from pldc.scale.alike import refuse_lacking
 from pldc.scale.held import Held
 from pldc.scale.shards import Block, placed
 
-HELD_BLOCKS = 32  # of the rows that are held, at most: each is a task for every step
+HELD_BLOCKS = (
+    8  # of the rows that are held, at most: each is a task for every step, and a step takes some 0.1 s of work
+)
 GROUP = 8  # results that are added in one task
 
 
