@@ -138,8 +138,8 @@ def compact_model(
 def warmed(folds: CrossFit) -> tuple[float, Array]:
     """Return the temperature of scores, by the rows left out, and what to add to them so that classes keep shares."""
     scores, rows = np.concatenate(folds.values, axis=1), folds.rows
-    count = np.bincount(rows.y.astype(np.intp), weights=rows.weight, minlength=len(scores))
-    shares = np.maximum(count / rows.weight.sum(), 1.0 / (1.0 + len(scores) * len(rows.y)))  # one may be in no row
+    count = np.bincount(rows.y.astype(np.intp), weights=rows.weight / rows.weight.max(), minlength=len(scores))
+    shares = np.maximum(count / count.sum(), 1.0 / (1.0 + len(scores) * len(rows.y)))  # one may be in no row
     return calibrate(scores, folds.left_out, TEMPERATURE_PRIOR, shares)
 
 
