@@ -214,14 +214,7 @@ class DCEstimator(Printed, BaseEstimator):  # type: ignore[misc]  # scikit-learn
         """Return the number of features that the function sees."""
         return int(self.n_features_in_) if columns is None else len(columns.features)
 
-    def _given(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None = None,
-        everywhere: AllRows | None = None,
-    ) -> Given:
+    def _given(self, X: Any, y: Any, weight: Any, groups: Any = None, everywhere: AllRows | None = None) -> Given:
         raise NotImplementedError
 
     def _recipe(self, columns: Encoding | None) -> Recipe:

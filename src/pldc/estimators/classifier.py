@@ -205,19 +205,12 @@ class DCClassifier(ClassCounterfactuals, ClassReading, ClassifierMixin, DCEstima
         self._fit(X, y, sample_weight, groups, monitor)
         return self
 
-    def _given(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None = None,
-        everywhere: AllRows | None = None,
-    ) -> Given:
+    def _given(self, X: Any, y: Any, weight: Any, groups: Any = None, everywhere: AllRows | None = None) -> Given:
         """Check the data; the table and the labels become numbers."""
         check_labels(y)
         X, y = read(self, X, plain_labels(y))
         check_classification_targets(y)
-        weight = check_weight(sample_weight, len(y))
+        weight = check_weight(weight, len(y))
         with np.errstate(over="ignore"):
             weight = check_weight(weight * self._class_factors(y, weight), len(y))
         here = weight > 0

@@ -275,18 +275,11 @@ class DCRegressor(Answers, RegressionCounterfactuals, RegressionReading, Regress
         self._fit(X, y, sample_weight, groups, monitor)
         return self
 
-    def _given(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None = None,
-        everywhere: AllRows | None = None,
-    ) -> Given:
+    def _given(self, X: Any, y: Any, weight: Any, groups: Any = None, everywhere: AllRows | None = None) -> Given:
         """Check the data, and turn the table into numbers."""
         check_targets(y)
         X, y = read(self, X, y, y_numeric=True)
-        y, weight = np.asarray(y, dtype=np.float64), check_weight(sample_weight, len(y))
+        y, weight = np.asarray(y, dtype=np.float64), check_weight(weight, len(y))
         self._loss().check(y[weight > 0])
         return encoded(self, X, y, weight, [("mean target", y)], groups, everywhere)
 
